@@ -119,7 +119,7 @@ impl Client {
     fn file_of_user(self, directories: &Directories) -> Result<PathBuf, Error> {
         let home = &directories.home;
         Ok(match self {
-            Client::ClaudeCode => home.join(".claude.json"),
+            Client::ClaudeCode => directories.claude.as_ref().unwrap_or(home).join(".claude.json"),
             Client::ClaudeDesktop => {
                 directories.of_windowed().join("Claude/claude_desktop_config.json")
             }

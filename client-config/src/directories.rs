@@ -10,6 +10,8 @@ use crate::Error;
 pub struct Directories {
     /// The home directory.
     pub home: PathBuf,
+    /// `CLAUDE_CONFIG_DIR`, the directory of Claude Code; the home directory by default.
+    pub claude: Option<PathBuf>,
     /// `CODEX_HOME`, the directory of Codex; `.codex` in the home directory by default.
     pub codex: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`; `.config` in the home directory by default. Not on Windows and macOS.
@@ -32,9 +34,9 @@ impl Directories {
         let Some(home) = env::home_dir().filter(|home| home.is_absolute()) else {
             return Err(Error::NoFile("there is no home directory: set `HOME`".to_owned()));
         };
-        let [codex, xdg_config, app_data] =
-            ["CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA"].map(absolute);
-        Ok(Directories { home, codex, xdg_config, app_data, project: None })
+        let [claude, codex, xdg_config, app_data] =
+            ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA"].map(absolute);
+        Ok(Directories { home, claude, codex, xdg_config, app_data, project: None })
     }
 
     /// The directory for the configuration of programs without windows.

@@ -1,6 +1,6 @@
 //! The entry of this program in a client's list of servers.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{Client, Error};
 
@@ -24,7 +24,7 @@ pub enum Server {
 impl Server {
     /// What an entry of any client starts or reaches, as far as it says so.
     pub(crate) fn of(entry: &Value) -> Self {
-        let url = ["url", "httpUrl", "serverUrl"].iter().find_map(|name| entry[name].as_str());
+        let url = REACHED.iter().find_map(|name| entry[name].as_str());
         if let Some(url) = url {
             return Server::Url(url.to_owned());
         }
@@ -45,21 +45,48 @@ impl Server {
     }
 }
 
+/// The fields that say what a client starts, and what it reaches. An entry has one kind only.
+const STARTED: [&str; 2] = ["command", "args"];
+const REACHED: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+/// The other fields that an entry of ours may have.
+const FURTHER: [&str; 3] = ["type", "source", "enabled"];
+
+/// Whether an entry has no fields but those that this program writes.
+pub(crate) fn is_ours(entry: &Value) -> bool {
+    let is_known = |name: &String| {
+        let known = STARTED.iter().chain(&REACHED).chain(&FURTHER);
+        known.into_iter().any(|known| known == name)
+    };
+    entry.as_object().is_some_and(|entry| entry.keys().all(is_known))
+}
+
 impl Client {
-    /// The entry of a server, in the form that the client reads.
+    /// The fields of the entry of a server, in the form that the client reads. Null stands for a field
+    /// that an entry of another kind would have.
     ///
     /// # Errors
     ///
     /// If the client reaches no server over HTTP by its configuration file.
-    pub(crate) fn entry(self, server: &Server) -> Result<Value, Error> {
+    pub(crate) fn fields(self, server: &Server) -> Result<Map<String, Value>, Error> {
+        let mut fields = match self.entry(server)? {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        for name in STARTED.into_iter().chain(REACHED) {
+            fields.entry(name).or_insert(Value::Null);
+        }
+        Ok(fields)
+    }
+
+    fn entry(self, server: &Server) -> Result<Value, Error> {
         Ok(match server {
             Server::Command { program, arguments } => match self {
                 Client::ClaudeCode | Client::VsCode => {
                     json!({"type": "stdio", "command": program, "args": arguments})
                 }
-                Client::Zed => json!({
-                    "source": "custom", "command": program, "args": arguments, "env": {},
-                }),
+                Client::Zed => {
+                    json!({"source": "custom", "command": program, "args": arguments})
+                }
                 Client::Opencode => {
                     let command: Vec<&String> = [program].into_iter().chain(arguments).collect();
                     json!({"type": "local", "command": command, "enabled": true})

@@ -1,8 +1,8 @@
 //! Entries in JSON with comments.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
-use serde_json::Value;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use serde_json::{Map, Value};
 
 /// Comments and trailing commas, which editors take in their settings; nothing looser.
 fn options() -> ParseOptions {
@@ -31,9 +31,19 @@ fn top_level(root: &CstRootNode) -> Result<Option<CstObject>, String> {
     }
 }
 
+/// The property of a name. Of two, programs take the last and people see the first.
+fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, String> {
+    let is_it = |property: &CstObjectProp| property.decoded_name().as_deref() == Some(name);
+    let mut found = object.properties().into_iter().filter(is_it);
+    match (found.next(), found.next()) {
+        (_, Some(_)) => Err(format!("it has `{name}` twice: remove one of them")),
+        (found, None) => Ok(found),
+    }
+}
+
 /// The servers, or none if there are none yet.
 fn servers(top_level: &CstObject, key: &str) -> Result<Option<CstObject>, String> {
-    let Some(property) = top_level.get(key) else { return Ok(None) };
+    let Some(property) = only(top_level, key)? else { return Ok(None) };
     let servers = property.object_value();
     servers.map(Some).ok_or_else(|| format!("its `{key}` is no object: mend it"))
 }
@@ -42,11 +52,18 @@ fn servers(top_level: &CstObject, key: &str) -> Result<Option<CstObject>, String
 pub(crate) fn entry(text: &str, key: &str, name: &str) -> Result<Option<Value>, String> {
     let Some(top_level) = top_level(&parse(text)?)? else { return Ok(None) };
     let Some(servers) = servers(&top_level, key)? else { return Ok(None) };
-    Ok(servers.get(name).map(|entry| entry.to_serde_value().unwrap_or_default()))
+    let entry = only(&servers, name)?;
+    Ok(entry.map(|entry| entry.to_serde_value().unwrap_or_default()))
 }
 
-/// The text with an entry, which replaces one of the same name.
-pub(crate) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<String, String> {
+/// The text with the fields of an entry. An entry of this name keeps its other fields, but for those
+/// that are null here.
+pub(crate) fn with(
+    text: &str,
+    key: &str,
+    name: &str,
+    fields: &Map<String, Value>,
+) -> Result<String, String> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let root = parse(text)?;
     let top_level = match top_level(&root)? {
@@ -58,12 +75,27 @@ pub(crate) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<S
         Some(servers) => servers,
         None => top_level.append(key, CstInputValue::Object(Vec::new())).object_value_or_set(),
     };
-    let entry = input(entry);
-    match servers.get(name) {
-        Some(before) => before.set_value(entry),
-        None => drop(servers.append(name, entry)),
+    match only(&servers, name)? {
+        Some(before) => match before.object_value() {
+            Some(before) => merge(&before, fields)?,
+            None => before.set_value(entry_of(fields)),
+        },
+        None => drop(servers.append(name, entry_of(fields))),
     }
     Ok(root.to_string())
+}
+
+fn merge(entry: &CstObject, fields: &Map<String, Value>) -> Result<(), String> {
+    for (name, value) in fields {
+        match (only(entry, name)?, value) {
+            (Some(before), Value::Null) => before.remove(),
+            (Some(before), value) if before.to_serde_value().as_ref() == Some(value) => {}
+            (Some(before), value) => before.set_value(input(value)),
+            (None, Value::Null) => {}
+            (None, value) => drop(entry.append(name, input(value))),
+        }
+    }
+    Ok(())
 }
 
 /// The text without an entry.
@@ -71,11 +103,16 @@ pub(crate) fn without(text: &str, key: &str, name: &str) -> Result<String, Strin
     let root = parse(text)?;
     if let Some(top_level) = top_level(&root)?
         && let Some(servers) = servers(&top_level, key)?
-        && let Some(entry) = servers.get(name)
+        && let Some(entry) = only(&servers, name)?
     {
         entry.remove();
     }
     Ok(root.to_string())
+}
+
+fn entry_of(fields: &Map<String, Value>) -> CstInputValue {
+    let given = fields.iter().filter(|(_, value)| !value.is_null());
+    CstInputValue::Object(given.map(|(name, value)| (name.clone(), input(value))).collect())
 }
 
 fn input(value: &Value) -> CstInputValue {

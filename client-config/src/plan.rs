@@ -1,13 +1,14 @@
 //! The change of a file: made as a whole, shown, and then carried out.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::client::Grammar;
 use crate::diff::diff;
+use crate::entry::is_ours;
 use crate::{Client, Error, NAME, Server, json, toml};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -20,8 +21,9 @@ pub struct Plan {
     before: Option<String>,
     /// None: the file is removed, since it holds nothing else.
     after: Option<String>,
-    /// Whether the state before is kept beside the file, or what was kept is removed.
+    /// What becomes of the state before that is kept beside the file.
     backup: Backup,
+    client: Client,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,48 +34,71 @@ enum Backup {
 }
 
 impl Plan {
-    /// Adds the entry of a server to a client's file, or replaces it.
+    /// Adds the entry of a server to a client's file. An entry of this name is changed: it keeps the
+    /// fields that are not ours, such as `env`.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or the client cannot use the server.
     pub fn install(file: &Path, client: Client, server: &Server) -> Result<Self, Error> {
-        let entry = client.entry(server)?;
-        let file = behind_links(file);
+        let fields = client.fields(server)?;
+        let file = behind_links(file)?;
         let before = read(&file)?;
+        let failed = |reason| unreadable(&file, reason);
         let text = before.as_deref().unwrap_or_default();
-        let found = client.found(text).map_err(|reason| unreadable(&file, reason))?;
-        if found.as_ref() == Some(&entry) {
-            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept });
+        let found = client.found(text).map_err(failed)?;
+        if found.as_ref().is_some_and(|found| has(found, &fields)) {
+            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, client });
         }
-        // A change of our own entry begins with the state from before it came.
-        let base = found.as_ref().and_then(|found| client.base(&file, text, found));
-        let base = base.map_or_else(|| text.to_owned(), Option::unwrap_or_default);
-        let after = client.with(&base, &entry).map_err(|reason| unreadable(&file, reason))?;
-        let is_new = before.is_some() && found.is_none();
-        let backup = if is_new { Backup::Made } else { Backup::Kept };
-        Ok(Plan { file, before, after: Some(after), backup })
+        // Our own entry is made anew, from the state before it came.
+        let own = found.as_ref().filter(|found| is_ours(found));
+        let own = own.and_then(|found| client.base(&file, text, found));
+        let (from, backup) = match &own {
+            Some(base) => (base.clone().unwrap_or_default(), Backup::Kept),
+            None if before.is_some() => (text.to_owned(), Backup::Made),
+            // One that is left from a file that is gone.
+            None => (String::new(), Backup::Removed),
+        };
+        let after = Some(client.with(&from, &fields).map_err(failed)?);
+        Ok(Plan { file, before, after, backup, client })
     }
 
     /// Takes the entry out of a client's file. The file gets the bytes that it had before, unless
-    /// somebody else has changed it since; then the entry alone is taken out.
+    /// somebody else has changed it since, or it had an entry of this name; then the entry alone is
+    /// taken out.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     pub fn uninstall(file: &Path, client: Client) -> Result<Self, Error> {
-        let file = behind_links(file);
+        let file = behind_links(file)?;
         let before = read(&file)?;
         let failed = |reason| unreadable(&file, reason);
         let text = before.as_deref().unwrap_or_default();
         let Some(entry) = client.found(text).map_err(failed)? else {
-            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept });
+            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, client });
         };
-        let after = match client.base(&file, text, &entry) {
-            Some(base) => base,
-            None => Some(client.without(text).map_err(failed)?),
+        let kept = read(&backup_of(&file)).ok().flatten();
+        let (after, backup) = match client.base(&file, text, &entry) {
+            Some(base) => (base, Backup::Removed),
+            None => {
+                // It may be the only copy of an entry that somebody wrote by hand.
+                let has_entry = kept.is_some_and(|kept| !matches!(client.found(&kept), Ok(None)));
+                let backup = if has_entry { Backup::Kept } else { Backup::Removed };
+                (Some(client.without(text).map_err(failed)?), backup)
+            }
         };
-        Ok(Plan { file, before, after, backup: Backup::Removed })
+        Ok(Plan { file, before, after, backup, client })
+    }
+
+    /// The same, without the state before beside the file. A project has its history, and its
+    /// directory is no place for another copy of its secrets.
+    #[must_use]
+    pub fn without_backup(mut self) -> Self {
+        if self.backup == Backup::Made {
+            self.backup = Backup::Kept;
+        }
+        self
     }
 
     /// Whether the file is as it should be already.
@@ -91,13 +116,18 @@ impl Plan {
         (self.backup == Backup::Made).then(|| backup_of(&self.file))
     }
 
+    /// The entry that the client has afterwards.
+    pub fn entry(&self) -> Option<Value> {
+        self.client.found(self.after.as_deref()?).ok().flatten()
+    }
+
     /// The changed lines and those around them, for people.
     pub fn diff(&self) -> String {
         let text = |state: &Option<String>| state.clone().unwrap_or_default();
         diff(&text(&self.before), &text(&self.after))
     }
 
-    /// Changes the file. It is replaced whole, and keeps its mode.
+    /// Changes the file. It is replaced whole, and keeps its mode and its owner.
     ///
     /// # Errors
     ///
@@ -107,7 +137,7 @@ impl Plan {
         if self.is_done() {
             return Ok(());
         }
-        let file = &self.file;
+        let (file, backup) = (&self.file, backup_of(&self.file));
         if fs::metadata(file).is_ok_and(|found| found.permissions().readonly()) {
             let reason = "it is read-only: make it writable".to_owned();
             return Err(unreadable(file, reason));
@@ -115,20 +145,19 @@ impl Plan {
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory).map_err(|error| io("create", directory, error))?;
         }
-        let backup = backup_of(file);
-        if self.backup == Backup::Made {
-            fs::copy(file, &backup).map_err(|error| io("write", &backup, error))?;
+        self.check_unchanged()?;
+        if let (Backup::Made, Some(before)) = (self.backup, &self.before) {
+            // Not through a link that somebody has put there.
+            remove(&backup).map_err(|error| io("replace", &backup, error))?;
+            let written = write_new(&backup, before, file);
+            written.map_err(|error| io("write", &backup, error))?;
         }
-        self.replace()?;
-        if self.backup == Backup::Removed {
-            match fs::remove_file(&backup) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(io("remove", &backup, error));
-                }
-                _ => {}
-            }
+        let replaced = self.replace();
+        match (self.backup, &replaced) {
+            (Backup::Made, Err(_)) | (Backup::Removed, Ok(())) => drop(remove(&backup)),
+            _ => {}
         }
-        Ok(())
+        replaced
     }
 
     fn replace(&self) -> Result<(), Error> {
@@ -137,8 +166,10 @@ impl Plan {
             self.check_unchanged()?;
             return fs::remove_file(file).map_err(|error| io("remove", file, error));
         };
-        let temporary = beside(file, "agent-memory-tmp");
-        let written = write_new(&temporary, after, file).map_err(|error| io("write", file, error));
+        // Of this process alone, so that two runs do not write the same file.
+        let temporary = beside(file, &format!("{}.agent-memory-tmp", std::process::id()));
+        let written = remove(&temporary).and_then(|()| write_new(&temporary, after, file));
+        let written = written.map_err(|error| io("write", file, error));
         let replaced = written.and_then(|()| self.check_unchanged()).and_then(|()| {
             fs::rename(&temporary, file).map_err(|error| io("replace", file, error))
         });
@@ -163,10 +194,15 @@ impl Plan {
 ///
 /// If the file cannot be read.
 pub fn installed(file: &Path, client: Client) -> Result<Option<Server>, Error> {
-    let file = behind_links(file);
+    let file = behind_links(file)?;
     let text = read(&file)?.unwrap_or_default();
     let entry = client.found(&text).map_err(|reason| unreadable(&file, reason))?;
     Ok(entry.map(|entry| Server::of(&entry)))
+}
+
+/// Whether an entry has these fields, and none that is null here.
+fn has(entry: &Value, fields: &Map<String, Value>) -> bool {
+    fields.iter().all(|(name, value)| entry.get(name).unwrap_or(&Value::Null) == value)
 }
 
 impl Client {
@@ -181,20 +217,21 @@ impl Client {
     }
 
     /// The state from before our entry came, if nothing else has changed since: the one beside the
-    /// file, or none, if the file had none.
+    /// file, or none, if there was no file.
     fn base(self, file: &Path, text: &str, entry: &Value) -> Option<Option<String>> {
-        let leads_here = |from: &str| self.with(from, entry).as_deref() == Ok(text);
+        let fields = entry.as_object()?;
+        let leads_here = |from: &str| self.with(from, fields).as_deref() == Ok(text);
         match read(&backup_of(file)).ok().flatten() {
-            Some(kept) if leads_here(&kept) => Some(Some(kept)),
+            Some(kept) if self.found(&kept) == Ok(None) && leads_here(&kept) => Some(Some(kept)),
             None if leads_here("") => Some(None),
             _ => None,
         }
     }
 
-    fn with(self, text: &str, entry: &Value) -> Result<String, String> {
+    fn with(self, text: &str, fields: &Map<String, Value>) -> Result<String, String> {
         around_mark(text, |text| match self.grammar() {
-            Grammar::Json => json::with(text, self.key(), NAME, entry),
-            Grammar::Toml => toml::with(text, self.key(), NAME, entry),
+            Grammar::Json => json::with(text, self.key(), NAME, fields),
+            Grammar::Toml => toml::with(text, self.key(), NAME, fields),
         })
     }
 
@@ -218,14 +255,24 @@ fn around_mark(
 }
 
 /// The file that a path leads to: people keep their settings elsewhere and link them.
-fn behind_links(file: &Path) -> PathBuf {
+fn behind_links(file: &Path) -> Result<PathBuf, Error> {
     match file.symlink_metadata() {
-        Ok(found) if found.is_symlink() => file.canonicalize().unwrap_or_else(|_| file.to_owned()),
-        _ => file.to_owned(),
+        Ok(found) if found.is_symlink() => file.canonicalize().map_err(|_| {
+            let reason = "it is a link that leads nowhere: make its target, or remove it";
+            unreadable(file, reason.to_owned())
+        }),
+        _ => Ok(file.to_owned()),
     }
 }
 
 fn read(file: &Path) -> Result<Option<String>, Error> {
+    match fs::metadata(file) {
+        // A FIFO would wait for ever.
+        Ok(found) if !found.is_file() => {
+            return Err(unreadable(file, "it is no file: name another one".to_owned()));
+        }
+        _ => {}
+    }
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -235,10 +282,15 @@ fn read(file: &Path) -> Result<Option<String>, Error> {
     text.map(Some).map_err(|_| unreadable(file, "it is not UTF-8: save it as UTF-8".to_owned()))
 }
 
-/// Writes a new file with the mode of another one, and syncs it.
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Writes a new file with the mode and the owner of another one, and syncs it.
 fn write_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
-    // What a run that was killed has left.
-    let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     // Servers of others may hold passwords.
@@ -247,7 +299,14 @@ fn write_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let mut file: File = options.open(path)?;
     file.write_all(text.as_bytes())?;
     if let Ok(found) = fs::metadata(like) {
-        file.set_permissions(found.permissions())?;
+        // Only root may give a file away.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, fchown};
+            let _ = fchown(&file, Some(found.uid()), Some(found.gid()));
+        }
+        let permissions: Permissions = found.permissions();
+        file.set_permissions(permissions)?;
     }
     file.sync_all()
 }
@@ -257,8 +316,10 @@ fn backup_of(file: &Path) -> PathBuf {
 }
 
 fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    file.with_file_name(format!("{name}.{suffix}"))
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(suffix);
+    file.with_file_name(name)
 }
 
 fn unreadable(path: &Path, reason: String) -> Error {

@@ -1,10 +1,17 @@
-//! Entries in TOML.
+//! Entries in TOML. A new entry is a table at the end of the file, and is taken out as lines, so that no
+//! other byte changes. What cannot be done so, as in an inline table, is done by `toml_edit`. Either way
+//! the result is read again: all else has to be as before.
 
-use serde_json::Value;
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
+use serde_json::{Map, Value};
+use toml_edit::{Array, DocumentMut, Item, TableLike};
 
 fn parse(text: &str) -> Result<DocumentMut, String> {
-    text.parse().map_err(|error| format!("it is not TOML: {error}: mend it"))
+    text.parse::<DocumentMut>().map_err(|error| {
+        let before = error.span().map(|span| &text[..span.start.min(text.len())]);
+        let line = before.map(|before| format!(" in line {}", before.matches('\n').count() + 1));
+        let message = error.message().lines().collect::<Vec<_>>().join(", ");
+        format!("it is not TOML{}: {message}: mend it", line.unwrap_or_default())
+    })
 }
 
 /// The servers, or none if there are none yet.
@@ -28,44 +35,141 @@ pub(crate) fn entry(text: &str, key: &str, name: &str) -> Result<Option<Value>, 
     Ok(servers.get(name).map(value_of))
 }
 
-/// The text with an entry, which replaces one of the same name.
-pub(crate) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<String, String> {
+/// The text with the fields of an entry. An entry of this name keeps its other fields, but for those
+/// that are null here.
+pub(crate) fn with(
+    text: &str,
+    key: &str,
+    name: &str,
+    fields: &Map<String, Value>,
+) -> Result<String, String> {
     let mut document = parse(text)?;
-    if servers(&mut document, key)?.is_none() {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        document.insert(key, Item::Table(table));
+    let is_there = servers(&mut document, key)?.is_some_and(|servers| servers.contains_key(name));
+    if !is_there {
+        let appended = appended(text, key, name, fields);
+        if is_but_for(&appended, text, key, name) {
+            return Ok(appended);
+        }
     }
-    let is_inline = document.get(key).is_some_and(Item::is_inline_table);
     let servers = servers(&mut document, key)?.ok_or("its servers are missing")?;
-    let fields = entry.as_object().into_iter().flatten();
-    let fields = fields.map(|(name, value)| (name, item(value)));
-    let item = if is_inline {
-        let fields = fields.filter_map(|(name, item)| Some((name, item.into_value().ok()?)));
-        toml_edit::value(InlineTable::from_iter(fields))
-    } else {
-        Item::Table(fields.collect())
-    };
-    servers.insert(name, item);
-    Ok(with_line_ends_of(text, document.to_string()))
+    if !is_there {
+        servers.insert(name, Item::Value(toml_edit::InlineTable::new().into()));
+    }
+    let entry = servers.get_mut(name).and_then(Item::as_table_like_mut);
+    let entry = entry.ok_or_else(|| format!("its `{name}` is no table: mend it"))?;
+    for (name, value) in fields {
+        match value {
+            Value::Null => drop(entry.remove(name)),
+            value if entry.get(name).map(value_of).as_ref() == Some(value) => {}
+            value => match entry.get_mut(name) {
+                Some(before) => replace(before, item(value)),
+                None => drop(entry.insert(name, item(value))),
+            },
+        }
+    }
+    checked(document.to_string(), text, key, name)
+}
+
+/// Replaces a value; the comment behind it stays.
+fn replace(before: &mut Item, mut after: Item) {
+    if let (Some(before), Some(after)) = (before.as_value(), after.as_value_mut()) {
+        *after.decor_mut() = before.decor().clone();
+    }
+    *before = after;
 }
 
 /// The text without an entry.
 pub(crate) fn without(text: &str, key: &str, name: &str) -> Result<String, String> {
+    let cut = cut(text, key, name);
+    if is_but_for(&cut, text, key, name) && entry(&cut, key, name) == Ok(None) {
+        return Ok(cut);
+    }
     let mut document = parse(text)?;
     if let Some(servers) = servers(&mut document, key)? {
         servers.remove(name);
     }
-    Ok(with_line_ends_of(text, document.to_string()))
+    checked(document.to_string(), text, key, name)
 }
 
-/// New lines end as those before, if these all end with a carriage return.
-fn with_line_ends_of(before: &str, after: String) -> String {
-    let ends = before.matches('\n').count();
-    if ends == 0 || before.matches("\r\n").count() != ends {
-        return after;
+/// A table at the end of the text.
+fn appended(text: &str, key: &str, name: &str, fields: &Map<String, Value>) -> String {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut appended = text.to_owned();
+    if !text.is_empty() && !text.ends_with('\n') {
+        appended += end;
     }
-    after.replace("\r\n", "\n").replace('\n', "\r\n")
+    if !text.trim().is_empty() {
+        appended += end;
+    }
+    appended += &format!("[{key}.{name}]{end}");
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+        appended += &format!("{name} = {}{end}", item(value).to_string().trim());
+    }
+    appended
+}
+
+/// The text without the lines of a table and the tables in it, and without the blank line before.
+/// Comments after its last value belong to what follows.
+fn cut(text: &str, key: &str, name: &str) -> String {
+    let own = [key.to_owned(), name.to_owned()];
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut kept: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if !header(lines[at]).is_some_and(|path| path.starts_with(&own)) {
+            kept.push(lines[at]);
+            at += 1;
+            continue;
+        }
+        let after = lines[at + 1..].iter().position(|line| header(line).is_some());
+        let next = after.map_or(lines.len(), |after| at + 1 + after);
+        let is_value = |line: &&str| !matches!(line.trim().chars().next(), None | Some('#'));
+        let values = lines[at..next].iter().rposition(is_value).unwrap_or(0);
+        if kept.last().is_some_and(|line| line.trim().is_empty()) {
+            kept.pop();
+        }
+        at += values + 1;
+    }
+    kept.concat()
+}
+
+/// The path in the header of a table.
+fn header(line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    if !line.starts_with('[') || line.starts_with("[[") {
+        // The elements of an array of tables are never ours.
+        return line.starts_with("[[").then(Vec::new);
+    }
+    let inner = line.strip_prefix('[')?.split_once(']')?.0;
+    let path = toml_edit::Key::parse(inner).ok()?;
+    Some(path.iter().map(|key| key.get().to_owned()).collect())
+}
+
+/// Whether two texts say the same, but for one entry.
+fn is_but_for(after: &str, before: &str, key: &str, name: &str) -> bool {
+    let others = |text: &str| -> Result<Value, String> {
+        let mut whole = value_of(parse(text)?.as_item());
+        let empty = match whole.get_mut(key).and_then(Value::as_object_mut) {
+            Some(servers) => {
+                servers.remove(name);
+                servers.is_empty()
+            }
+            None => false,
+        };
+        if empty && let Some(whole) = whole.as_object_mut() {
+            whole.remove(key);
+        }
+        Ok(whole)
+    };
+    matches!((others(after), others(before)), (Ok(after), Ok(before)) if after == before)
+}
+
+fn checked(after: String, before: &str, key: &str, name: &str) -> Result<String, String> {
+    // It moves tables that a file defines in parts.
+    if parse(before)?.to_string() == before && is_but_for(&after, before, key, name) {
+        return Ok(after);
+    }
+    Err(format!("`{key}` cannot be changed without a change of the rest: edit it by hand"))
 }
 
 fn item(value: &Value) -> Item {
@@ -81,21 +185,22 @@ fn item(value: &Value) -> Item {
     }
 }
 
-/// A value as JSON, to compare it.
+/// A value as JSON, to compare it. What JSON lacks is its text.
 fn value_of(item: &Item) -> Value {
+    if let Some(table) = item.as_table_like() {
+        let fields = table.iter().map(|(name, item)| (name.to_owned(), value_of(item)));
+        return Value::Object(fields.collect());
+    }
     match item {
+        Item::ArrayOfTables(tables) => {
+            tables.iter().map(|table| value_of(&Item::Table(table.clone()))).collect()
+        }
         Item::Value(toml_edit::Value::String(text)) => text.value().as_str().into(),
         Item::Value(toml_edit::Value::Boolean(value)) => (*value.value()).into(),
         Item::Value(toml_edit::Value::Integer(value)) => (*value.value()).into(),
         Item::Value(toml_edit::Value::Array(items)) => {
             items.iter().map(|item| value_of(&Item::Value(item.clone()))).collect()
         }
-        _ => match item.as_table_like() {
-            Some(table) => {
-                let fields = table.iter().map(|(name, item)| (name.to_owned(), value_of(item)));
-                Value::Object(fields.collect())
-            }
-            None => Value::Null,
-        },
+        other => other.to_string().trim().into(),
     }
 }

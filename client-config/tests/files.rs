@@ -320,6 +320,7 @@ fn each_client_has_its_file() {
     let home = tempfile::tempdir().unwrap();
     let directories = Directories {
         home: home.path().into(),
+        claude: None,
         codex: None,
         xdg_config: None,
         app_data: None,
@@ -338,4 +339,166 @@ fn each_client_has_its_file() {
         }
     }
     assert!(Client::Other.file(Scope::User, &directories).is_err());
+}
+
+/// An entry that somebody has written by hand.
+const BY_HAND: [(Client, &str); 4] = [
+    (
+        Client::Cursor,
+        "{\n  \"mcpServers\": {\n    \"agent-memory\": {\n      \"command\": \"/old\", // mine\n      \"args\": [\"serve\"],\n      \"env\": { \"KEY\": \"precious\" },\n      \"timeout\": 60\n    }\n  }\n}\n",
+    ),
+    (
+        Client::Cursor,
+        "{ \"mcpServers\": { \"agent-memory\": { \"url\": \"http://x\", \"env\": \"precious\" } } }\n",
+    ),
+    (
+        Client::Codex,
+        "[mcp_servers.\"agent-memory\"]\ncommand = \"/old\" # mine\nstartup_timeout_sec = 20\n\n[mcp_servers.\"agent-memory\".env]\nKEY = \"precious\"\n",
+    ),
+    (Client::Codex, "[mcp_servers]\nagent-memory = { command = \"/old\", env = \"precious\" }\n"),
+];
+
+#[test]
+fn an_entry_that_somebody_wrote_keeps_its_other_fields() {
+    for (client, before) in BY_HAND {
+        let scene = Scene::with(before.as_bytes());
+        let file = scene.file();
+        let plan = install(client, &file).unwrap_or_else(|error| panic!("{before:?}: {error}"));
+        let backup = plan.backup().expect(before);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), before);
+        let after = scene.text();
+        assert!(after.contains("precious") && after.contains("opt/agent memory"), "{after}");
+        assert!(!after.contains("/old") && !after.contains("http://x"), "{after}");
+        assert_eq!(before.contains("mine"), after.contains("mine"), "{after}");
+        assert!(install(client, &file).unwrap().is_done());
+        uninstall(client, &file).unwrap();
+        assert!(!scene.text().contains("opt/agent memory"), "{}", scene.text());
+        assert!(Plan::uninstall(&file, client).unwrap().is_done());
+        assert!(backup.exists(), "it is the only copy of what somebody wrote");
+    }
+}
+
+#[test]
+fn fields_that_somebody_adds_to_our_entry_stay() {
+    let scene = Scene::with(b"{}\n");
+    let file = scene.file();
+    install(Client::Cursor, &file).unwrap();
+    let text =
+        scene.text().replace("\"args\"", "\"env\": { \"KEY\": \"precious\" },\n      \"args\"");
+    fs::write(&file, text).unwrap();
+    let url = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+    Plan::install(&file, Client::Cursor, &url).unwrap().carry_out().unwrap();
+    let after = scene.text();
+    assert!(after.contains("precious") && after.contains("127.0.0.1"), "{after}");
+    assert!(!after.contains("command"), "{after}");
+}
+
+#[test]
+fn the_comments_of_other_tables_stay_where_they_are() {
+    let before = "# Codex\n# model = 'gpt'\n[tui]\nnotifications = true\n# theme = 'dark'\n";
+    let scene = Scene::with(before.as_bytes());
+    let file = scene.file();
+    install(Client::Codex, &file).unwrap();
+    assert!(scene.text().starts_with(before), "{}", scene.text());
+    let edited =
+        scene.text().replace("\n[mcp_servers", "# more\n\n# [old]\n# x = 1\n\n[mcp_servers");
+    fs::write(&file, edited + "\n# the end\n").unwrap();
+    uninstall(Client::Codex, &file).unwrap();
+    assert_eq!(scene.text(), format!("{before}# more\n\n# [old]\n# x = 1\n\n# the end\n"));
+}
+
+#[test]
+fn line_ends_that_differ_and_keys_in_parts_stay() {
+    let parts = "mcp_servers.a.command = \"x\"\nmodel = \"o\"\nmcp_servers.b.command = \"y\"\n";
+    for before in
+        ["a=1\r\nb=2\n[mcp_servers.x]\r\ncommand=\"q\"\r\n", parts, "['mcp_servers'.\"a b\"]\n"]
+    {
+        let scene = Scene::with(before.as_bytes());
+        install(Client::Codex, &scene.file()).unwrap();
+        assert!(scene.text().starts_with(before), "{:?}", scene.text());
+        uninstall(Client::Codex, &scene.file()).unwrap();
+        assert_eq!(scene.text(), before);
+    }
+}
+
+#[test]
+fn names_that_stand_twice_are_refused() {
+    for text in [
+        "{\"mcpServers\":{\"a\":{}},\"mcpServers\":{\"b\":{}}}",
+        "{\"mcpServers\":{\"agent-memory\":{\"command\":\"1\"},\"agent-memory\":{\"command\":\"2\"}}}",
+        "{\"mcp\\u0053ervers\":{},\"mcpServers\":{}}",
+    ] {
+        let scene = Scene::with(text.as_bytes());
+        let error = install(Client::Cursor, &scene.file()).unwrap_err().to_string();
+        assert!(error.contains("twice"), "{text}: {error}");
+        assert_eq!(scene.text(), text);
+    }
+}
+
+#[test]
+fn what_is_left_from_before_is_no_state_before_our_entry() {
+    let scene = Scene::with(b"{\"k\": 1}\n");
+    let (file, backup) =
+        (scene.file(), scene.directory.path().join("settings.agent-memory-backup"));
+    install(Client::Cursor, &file).unwrap();
+    fs::copy(&file, &backup).unwrap();
+    uninstall(Client::Cursor, &file).unwrap();
+    assert!(!scene.text().contains(NAME), "{}", scene.text());
+
+    // The file is gone, what was kept beside it is not.
+    fs::write(&backup, "{\"mcpServers\": {\"old\": {}}}").unwrap();
+    fs::remove_file(&file).unwrap();
+    install(Client::Cursor, &file).unwrap();
+    uninstall(Client::Cursor, &file).unwrap();
+    assert_eq!(scene.names(), [""; 0]);
+}
+
+#[test]
+fn a_project_gets_no_copy_of_its_file() {
+    let scene = Scene::with(b"{\n  \"mcpServers\": { \"a\": {} }\n}\n");
+    let plan = Plan::install(&scene.file(), Client::Cursor, &server()).unwrap().without_backup();
+    plan.carry_out().unwrap();
+    assert_eq!(scene.names(), ["settings"]);
+    uninstall(Client::Cursor, &scene.file()).unwrap();
+    assert_eq!(scene.names(), ["settings"]);
+    assert!(!scene.text().contains(NAME));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_devices_are_no_files_to_write() {
+    use std::os::unix::fs::symlink;
+
+    let scene = Scene::with(b"{\"k\": 1}\n");
+    let other = scene.directory.path().join("other");
+    fs::write(&other, "precious").unwrap();
+    symlink("other", scene.directory.path().join("settings.agent-memory-backup")).unwrap();
+    install(Client::Cursor, &scene.file()).unwrap();
+    assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
+
+    let dangling = scene.directory.path().join("dangling");
+    symlink("nowhere", &dangling).unwrap();
+    let error = install(Client::Cursor, &dangling).unwrap_err().to_string();
+    assert!(error.contains("leads nowhere"), "{error}");
+    for path in ["/dev/null", "/"] {
+        let error = install(Client::Cursor, Path::new(path)).unwrap_err().to_string();
+        assert!(error.contains("it is no file"), "{error}");
+    }
+}
+
+#[test]
+fn of_two_at_once_the_one_that_says_so_has_won() {
+    let scene = Scene::with(b"{}\n");
+    let file = scene.file();
+    let with = |argument: &str| Server::Command {
+        program: "/agent-memory".to_owned(),
+        arguments: vec![argument.to_owned()],
+    };
+    let one = Plan::install(&file, Client::Cursor, &with("one")).unwrap();
+    let two = Plan::install(&file, Client::Cursor, &with("two")).unwrap();
+    two.carry_out().unwrap();
+    assert!(one.carry_out().is_err());
+    assert!(scene.text().contains("two") && !scene.text().contains("one"));
+    uninstall(Client::Cursor, &file).unwrap();
+    assert_eq!(scene.text(), "{}\n");
 }

@@ -40,7 +40,7 @@ impl Scene {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = agent_memory(&self.repository.root());
         command.env("HOME", self.home.path()).env("PATH", self.path("bin"));
-        for name in ["APPDATA", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+        for name in ["APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] {
             command.env_remove(name);
         }
         command.args(arguments);
@@ -150,8 +150,15 @@ fn a_dry_run_changes_nothing() {
 fn a_project_has_a_file_of_its_own() {
     let scene = Scene::new();
     scene.succeeds(&["install", "claude-code", "--scope", "project"]);
-    assert!(scene.repository.root().join(".mcp.json").is_file());
-    assert!(!scene.path(".claude.json").exists());
+    let file = scene.repository.root().join(".mcp.json");
+    assert!(file.is_file() && !scene.path(".claude.json").exists());
+    fs::write(&file, "{ \"mcpServers\": { \"a\": { \"env\": \"secret\" } } }\n").expect("a file");
+    let output = scene.run(&["install", "claude-code", "--scope", "project"]);
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(said.contains("`agent-memory uninstall claude-code --scope project`"), "{said}");
+    assert!(!scene.repository.root().join(".mcp.json.agent-memory-backup").exists());
+    scene.succeeds(&["uninstall", "claude-code", "--scope", "project"]);
+    assert!(!fs::read_to_string(&file).expect("a file").contains("agent-memory"));
     scene.fails(2, &["install", "windsurf", "--scope", "project"], "leave `--scope project` out");
 }
 
@@ -164,7 +171,12 @@ fn what_cannot_work_is_refused_before_anything_is_written() {
     scene.fails(2, &["install", "cursor", "--toolset", "nothing"], "would not start: ");
     scene.fails(2, &["install", "cursor", "--http", "localhost"], "is no URL");
     scene.fails(2, &["install", "claude-desktop", "--http", "http://localhost/mcp"], "connector");
+    scene.fails(2, &["install", "cursor", "--http", "http:// a"], "is no URL");
+    let over_http = ["install", "cursor", "--", "--http", "127.0.0.1:0"];
+    scene.fails(2, &over_http, "install CLIENT --http URL");
     scene.fails(2, &["install", "other"], "`--file`");
+    scene.fails(2, &["install", "--file", file], "name a client");
+    scene.fails(2, &["install", "other", "--file", "/"], "is no file");
     assert_eq!(fs::read_dir(scene.home.path()).expect("a home").count(), 0);
     scene.succeeds(&["install", "other", "--file", file]);
     assert!(scene.text("servers.json").contains("mcpServers"));
@@ -202,6 +214,15 @@ fn claude_code_changes_its_file_itself() {
     let add = "mcp add-json --scope user agent-memory";
     let remove = "mcp remove --scope user agent-memory";
     assert_eq!(calls, [add, remove, add, remove]);
+
+    // A file that is no program is passed over.
+    fs::create_dir(scene.path("other")).expect("a directory");
+    fs::write(scene.path("other/claude"), "no program").expect("a file");
+    let path = format!("{}:{}", scene.path("other").display(), scene.path("bin").display());
+    let mut command = scene.command(&["install", "claude-code"]);
+    let output = command.env("PATH", path).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    scene.succeeds(&["uninstall", "claude-code"]);
 
     fs::write(&program, "#!/bin/sh\necho 'not today' >&2; exit 1\n").expect("a script");
     scene.fails(3, &["install", "claude-code"], "not today");

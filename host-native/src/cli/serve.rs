@@ -52,6 +52,10 @@ impl Serve {
         self.memory().map(drop)
     }
 
+    pub(super) fn is_over_http(&self) -> bool {
+        self.http.is_some()
+    }
+
     fn memory(&self) -> Result<AgentMemory, Error> {
         let builder = self.models.add(&self.settings, self.settings.builder()?)?;
         self.embedder.add(builder)?.build().map_err(Error::usage)

@@ -4,6 +4,7 @@ mod own_command;
 mod target;
 
 use super::output::{print, print_note};
+use super::terminal::visible;
 use super::{Cli, Command, Error, help, program};
 use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
 use clap::{Args, Parser};
@@ -61,10 +62,16 @@ pub struct Uninstall {
 impl Install {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let directories = target::directories()?;
-        let Some(client) = self.target.client() else { return list(&directories, "install") };
+        let Some(client) = self.target.client() else {
+            self.target.check_without_client()?;
+            return list(&directories, "install");
+        };
         let server = self.server(client)?;
         let file = self.target.file(client, &directories)?;
-        let plan = Plan::install(&file, client, &server).map_err(failed)?;
+        let mut plan = Plan::install(&file, client, &server).map_err(failed)?;
+        if self.target.is_of_project() {
+            plan = plan.without_backup();
+        }
         let title = client.title();
         if plan.is_done() {
             print(&format!("{title} has agent-memory already, in `{}`", plan.file().display()))?;
@@ -76,7 +83,7 @@ impl Install {
             return Ok(ExitCode::SUCCESS);
         }
         match own {
-            Some(own) => own.install(&file, &server)?,
+            Some(own) => own.install(&plan)?,
             None => plan.carry_out().map_err(failed)?,
         }
         if let Some(backup) = plan.backup().filter(|backup| backup.exists()) {
@@ -84,8 +91,9 @@ impl Install {
         }
         print_note(&format!(
             "start {title} anew to use it. What agents store stays on this machine, unless a model \
-             or an embedder is configured; `agent-memory uninstall {}` takes it out again",
-            client.name()
+             or an embedder is configured; `agent-memory uninstall {}{}` takes it out again",
+            client.name(),
+            self.target.options()
         ));
         Ok(ExitCode::SUCCESS)
     }
@@ -93,8 +101,11 @@ impl Install {
     /// What the client starts or reaches.
     fn server(&self, client: Client) -> Result<Server, Error> {
         if let Some(url) = &self.http {
-            let is_url = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
-            if !is_url {
+            let (scheme, rest) = url.split_once("://").unwrap_or_default();
+            let is_http = ["http", "https"].iter().any(|http| scheme.eq_ignore_ascii_case(http));
+            let has_host = rest.starts_with(|first: char| first.is_alphanumeric() || first == '[');
+            let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+            if !is_http || !has_host || rest.contains(is_odd) {
                 let what = "is no URL: write it as in `http://127.0.0.1:8080/mcp`";
                 return Err(Error::usage(format!("`{url}` {what}")));
             }
@@ -125,7 +136,10 @@ impl Install {
 impl Uninstall {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let directories = target::directories()?;
-        let Some(client) = self.target.client() else { return list(&directories, "uninstall") };
+        let Some(client) = self.target.client() else {
+            self.target.check_without_client()?;
+            return list(&directories, "uninstall");
+        };
         let file = self.target.file(client, &directories)?;
         let plan = Plan::uninstall(&file, client).map_err(failed)?;
         if plan.is_done() {
@@ -137,7 +151,7 @@ impl Uninstall {
         if !self.dry_run {
             let own = self.target.may_use_own_command().then(|| OwnCommand::of(client)).flatten();
             match own {
-                Some(own) => own.uninstall(&file)?,
+                Some(own) => own.uninstall(&plan)?,
                 None => plan.carry_out().map_err(failed)?,
             }
             print_note("what agents have stored is kept");
@@ -162,6 +176,9 @@ fn check(arguments: &[String]) -> Result<(), Error> {
         first.strip_prefix("error: ").unwrap_or(first).to_owned()
     });
     let checked = parsed.and_then(|parsed| match parsed.command {
+        Command::Serve(serve) if serve.is_over_http() => {
+            Err("it would serve over HTTP: give its URL as `install CLIENT --http URL`".to_owned())
+        }
         Command::Serve(serve) => serve.check().map_err(|error| error.to_string()),
         _ => Err("the arguments are of another command".to_owned()),
     });
@@ -171,7 +188,11 @@ fn check(arguments: &[String]) -> Result<(), Error> {
 
 fn show(plan: &Plan) -> Result<(), Error> {
     print(&format!("{}:", plan.file().display()))?;
-    print(plan.diff().trim_end())
+    let diff = plan.diff();
+    // Anyone may have written a project's file.
+    let shown =
+        diff.lines().map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t"));
+    print(&shown.collect::<Vec<_>>().join("\n"))
 }
 
 /// The clients that are found, and whether they have this program.

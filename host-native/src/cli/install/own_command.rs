@@ -3,8 +3,7 @@
 
 use super::failed;
 use crate::cli::Error;
-use agent_memory_client_config::{Client, NAME, Plan, Server};
-use serde_json::json;
+use agent_memory_client_config::{Client, NAME, Plan};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -25,28 +24,29 @@ impl OwnCommand {
         let path = std::env::var_os("PATH")?;
         let mut files = std::env::split_paths(&path)
             .flat_map(|directory| names.iter().map(move |name| directory.join(name)));
-        files.find(|file| file.is_file()).map(|program| OwnCommand { program, client })
+        files.find(|file| is_program(file)).map(|program| OwnCommand { program, client })
     }
 
-    /// Adds a server, which replaces one of the same name.
-    pub(super) fn install(&self, file: &Path, server: &Server) -> Result<(), Error> {
-        if !Plan::uninstall(file, self.client).map_err(failed)?.is_done() {
-            self.uninstall(file)?;
+    /// Gives the client the entry of a plan, which replaces one of the same name.
+    pub(super) fn install(&self, plan: &Plan) -> Result<(), Error> {
+        let entry = plan.entry().unwrap_or_default().to_string();
+        let add = ["mcp", "add-json", "--scope", "user", NAME, &entry];
+        if self.has_none(plan)? {
+            self.run(&add)?;
+        } else {
+            self.uninstall(plan)?;
+            // The command adds no entry whose name is taken.
+            self.run(&add).map_err(|error| {
+                error.adding("; the entry before was taken out: run the command again")
+            })?;
         }
-        let entry = match server {
-            Server::Command { program, arguments } => {
-                json!({"type": "stdio", "command": program, "args": arguments})
-            }
-            Server::Url(url) => json!({"type": "http", "url": url}),
-        };
-        self.run(&["mcp", "add-json", "--scope", "user", NAME, &entry.to_string()])?;
-        self.expect(file, true)
+        self.expect(plan, true)
     }
 
     /// Takes the server out.
-    pub(super) fn uninstall(&self, file: &Path) -> Result<(), Error> {
+    pub(super) fn uninstall(&self, plan: &Plan) -> Result<(), Error> {
         self.run(&["mcp", "remove", "--scope", "user", NAME])?;
-        self.expect(file, false)
+        self.expect(plan, false)
     }
 
     fn run(&self, arguments: &[&str]) -> Result<(), Error> {
@@ -61,14 +61,26 @@ impl OwnCommand {
     }
 
     /// Checks what the command has done.
-    fn expect(&self, file: &Path, is_there: bool) -> Result<(), Error> {
-        let has_none = Plan::uninstall(file, self.client).map_err(failed)?.is_done();
-        if has_none != is_there {
+    fn expect(&self, plan: &Plan, is_there: bool) -> Result<(), Error> {
+        if self.has_none(plan)? != is_there {
             return Ok(());
         }
-        let (program, file) = (self.program.display(), file.display());
+        let (program, file) = (self.program.display(), plan.file().display());
         Err(Error::storage(format!(
             "`{program}` ended well, but `{file}` is not as it should be: name the file with `--file`"
         )))
     }
+
+    fn has_none(&self, plan: &Plan) -> Result<bool, Error> {
+        Ok(Plan::uninstall(plan.file(), self.client).map_err(failed)?.is_done())
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    let Ok(found) = file.metadata() else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    found.is_file() && may_run
 }

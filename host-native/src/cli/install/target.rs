@@ -60,14 +60,42 @@ impl ValueEnum for Named {
 }
 
 impl Target {
+    /// Checks that nothing is said of a client that is not named.
+    pub(super) fn check_without_client(&self) -> Result<(), Error> {
+        match self.file.is_some() || self.is_of_project() {
+            true => Err(Error::usage("name a client; `other` is any with `mcpServers` in a file")),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn is_of_project(&self) -> bool {
+        self.file.is_none() && self.scope == NamedScope::Project
+    }
+
+    /// The options that name the same file again.
+    pub(super) fn options(&self) -> String {
+        match &self.file {
+            Some(file) => format!(" --file {}", file.display()),
+            None if self.is_of_project() => " --scope project".to_owned(),
+            None => String::new(),
+        }
+    }
+
     pub(super) fn client(&self) -> Option<Client> {
         self.client.map(|Named(client)| client)
     }
 
     pub(super) fn file(&self, client: Client, directories: &Directories) -> Result<PathBuf, Error> {
         match &self.file {
-            Some(file) => std::path::absolute(file)
-                .map_err(|error| Error::usage(format!("`{}`: {error}", file.display()))),
+            Some(file) => {
+                let shown = file.display();
+                let last = file.as_os_str().as_encoded_bytes().last().copied().unwrap_or(b'/');
+                if std::path::is_separator(last.into()) || file.file_name().is_none() {
+                    return Err(Error::usage(format!("`{shown}` is no file: name one")));
+                }
+                std::path::absolute(file)
+                    .map_err(|error| Error::usage(format!("`{shown}`: {error}")))
+            }
             None => {
                 let scope = match self.scope {
                     NamedScope::User => Scope::User,
