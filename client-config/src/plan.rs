@@ -102,7 +102,7 @@ impl Plan {
     }
 
     /// Whether the file is as it should be already.
-    pub fn is_done(&self) -> bool {
+    pub fn changes_nothing(&self) -> bool {
         self.before == self.after
     }
 
@@ -134,7 +134,7 @@ impl Plan {
     /// If somebody else has changed it meanwhile, if it is read-only, or if the system refuses. Then it
     /// is as it was.
     pub fn carry_out(&self) -> Result<(), Error> {
-        if self.is_done() {
+        if self.changes_nothing() {
             return Ok(());
         }
         let (file, backup) = (&self.file, backup_of(&self.file));

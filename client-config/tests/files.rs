@@ -161,18 +161,18 @@ fn an_entry_is_added_once_and_taken_out_to_the_byte() {
         let file = scene.file();
         let plan = install(client, &file).unwrap_or_else(|error| panic!("{before:?}: {error}"));
         let after = scene.text();
-        assert!(!plan.is_done() && plan.diff().contains("+ "), "{before:?}");
+        assert!(!plan.changes_nothing() && plan.diff().contains("+ "), "{before:?}");
         assert!(after.contains("\"serve\""), "{before:?}: {after}");
         assert_eq!(scene.names(), ["settings", "settings.agent-memory-backup"], "{before:?}");
 
         let again = install(client, &file).unwrap();
-        assert!(again.is_done() && again.diff().is_empty(), "{before:?}");
+        assert!(again.changes_nothing() && again.diff().is_empty(), "{before:?}");
         assert_eq!(scene.text(), after);
 
         uninstall(client, &file).unwrap();
         assert_eq!(scene.text(), before, "after {after:?}");
         assert_eq!(scene.names(), ["settings"], "{before:?}");
-        assert!(uninstall(client, &file).unwrap().is_done());
+        assert!(uninstall(client, &file).unwrap().changes_nothing());
     }
 }
 
@@ -236,7 +236,7 @@ fn a_change_of_our_entry_keeps_the_state_before_it() {
         if client != Client::ClaudeDesktop {
             let url = Server::Url("http://127.0.0.1:8080/mcp".to_owned());
             let plan = Plan::install(&file, client, &url).unwrap();
-            assert!(!plan.is_done(), "{before:?}");
+            assert!(!plan.changes_nothing(), "{before:?}");
             plan.carry_out().unwrap();
             assert!(scene.text().contains("http://127.0.0.1:8080/mcp"), "{before:?}");
             assert!(!scene.text().contains("opt/agent memory"), "{before:?}");
@@ -370,10 +370,10 @@ fn an_entry_that_somebody_wrote_keeps_its_other_fields() {
         assert!(after.contains("precious") && after.contains("opt/agent memory"), "{after}");
         assert!(!after.contains("/old") && !after.contains("http://x"), "{after}");
         assert_eq!(before.contains("mine"), after.contains("mine"), "{after}");
-        assert!(install(client, &file).unwrap().is_done());
+        assert!(install(client, &file).unwrap().changes_nothing());
         uninstall(client, &file).unwrap();
         assert!(!scene.text().contains("opt/agent memory"), "{}", scene.text());
-        assert!(Plan::uninstall(&file, client).unwrap().is_done());
+        assert!(Plan::uninstall(&file, client).unwrap().changes_nothing());
         assert!(backup.exists(), "it is the only copy of what somebody wrote");
     }
 }

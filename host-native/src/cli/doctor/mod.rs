@@ -8,12 +8,13 @@ mod places;
 use super::output::{print, print_json, print_note};
 use super::program::{builder, runtime};
 use super::settings::Reach;
-use super::toolsets::{search, sessions};
+use super::toolsets::checks;
 use super::{Error, help};
 use crate::AgentMemory;
 use crate::enclosing_repository::repository_around;
 use clap::Args;
 use finding::{Finding, Findings};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Look at everything that the memory needs, and say what to do.
@@ -44,7 +45,7 @@ impl Doctor {
         let mut findings = Findings::default();
         findings.add(program());
         findings.extend(clients::findings());
-        match self.reach.memory(builder().toolsets(["all", search::TOOLSET])) {
+        match self.reach.memory(builder().toolsets(checks::ALL)) {
             Ok(memory) => self.look(&memory, &mut findings)?,
             Err(error) => findings.add(Finding::error("settings", error)),
         }
@@ -64,25 +65,28 @@ impl Doctor {
         findings.extend(locks::findings(memory, repository.as_deref()));
         let runtime = runtime()?;
         findings.extend(places::findings(memory, &runtime, self.repair));
-        match search::warnings(memory, &runtime) {
+        match checks::unreadable(memory, &runtime) {
             Ok(warnings) => {
                 let warnings = warnings.into_iter();
-                findings.extend(warnings.map(|warning| Finding::warning("search", warning)));
+                findings.extend(warnings.map(|warning| Finding::warning("reading", warning)));
             }
-            Err(error) => findings.add(Finding::error("search", error)),
+            Err(error) => findings.add(Finding::error("reading", error)),
         }
-        let Some(repository) = repository else {
-            findings.add(Finding::good("repository", "there is none around the working directory"));
-            return Ok(());
-        };
-        let shown = repository.display();
-        findings.add(match sessions::validate::summary_of(&repository) {
-            Ok((summary, true)) => Finding::error("repository", format!("`{shown}`: {summary}"))
-                .advise("see them with `agent-memory validate`"),
-            Ok((summary, false)) => Finding::good("repository", format!("`{shown}`: {summary}")),
-            Err(error) => Finding::error("repository", error),
-        });
+        findings.add(repository.map_or_else(
+            || Finding::good("repository", "there is none around the working directory"),
+            |repository| of_repository(&repository),
+        ));
         Ok(())
+    }
+}
+
+fn of_repository(repository: &Path) -> Finding {
+    let shown = repository.display();
+    match checks::of_repository(repository) {
+        Ok((summary, true)) => Finding::error("repository", format!("`{shown}`: {summary}"))
+            .advise("see them with `agent-memory validate`"),
+        Ok((summary, false)) => Finding::good("repository", format!("`{shown}`: {summary}")),
+        Err(error) => Finding::error("repository", error),
     }
 }
 

@@ -36,8 +36,8 @@ pub struct Install {
     http: Option<String>,
 
     /// Show the change, and do not make it
-    #[arg(long)]
-    dry_run: bool,
+    #[arg(long = "dry-run")]
+    shows_only: bool,
 
     /// Further arguments of `agent-memory serve`, after `--`
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -55,8 +55,8 @@ pub struct Uninstall {
     target: Target,
 
     /// Show the change, and do not make it
-    #[arg(long)]
-    dry_run: bool,
+    #[arg(long = "dry-run")]
+    shows_only: bool,
 }
 
 impl Install {
@@ -73,13 +73,13 @@ impl Install {
             plan = plan.without_backup();
         }
         let title = client.title();
-        if plan.is_done() {
+        if plan.changes_nothing() {
             print(&format!("{title} has agent-memory already, in `{}`", plan.file().display()))?;
             return Ok(ExitCode::SUCCESS);
         }
         let own = self.own_command(client);
         show(&plan)?;
-        if self.dry_run {
+        if self.shows_only {
             return Ok(ExitCode::SUCCESS);
         }
         match own {
@@ -142,13 +142,13 @@ impl Uninstall {
         };
         let file = self.target.file(client, &directories)?;
         let plan = Plan::uninstall(&file, client).map_err(failed)?;
-        if plan.is_done() {
+        if plan.changes_nothing() {
             let title = client.title();
             print(&format!("{title} has no agent-memory, in `{}`", plan.file().display()))?;
             return Ok(ExitCode::SUCCESS);
         }
         show(&plan)?;
-        if !self.dry_run {
+        if !self.shows_only {
             let own = self.target.may_use_own_command().then(|| OwnCommand::of(client)).flatten();
             match own {
                 Some(own) => own.uninstall(&plan)?,
@@ -208,7 +208,7 @@ fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
     for client in all {
         let file = client.file(Scope::User, directories).map_err(failed)?;
         let state = match Plan::uninstall(&file, *client) {
-            Ok(plan) if plan.is_done() => "has no agent-memory".to_owned(),
+            Ok(plan) if plan.changes_nothing() => "has no agent-memory".to_owned(),
             Ok(_) => "has agent-memory".to_owned(),
             Err(ConfigError::Unreadable { reason, .. }) => format!("cannot be read ({reason})"),
             Err(error) => error.to_string(),

@@ -72,7 +72,7 @@ impl OwnCommand {
     }
 
     fn has_none(&self, plan: &Plan) -> Result<bool, Error> {
-        Ok(Plan::uninstall(plan.file(), self.client).map_err(failed)?.is_done())
+        Ok(Plan::uninstall(plan.file(), self.client).map_err(failed)?.changes_nothing())
     }
 }
 

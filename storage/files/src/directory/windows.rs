@@ -192,7 +192,7 @@ impl Directory {
     }
 
     /// Renames a file to a name in another directory, and replaces any file there, also one that
-    /// other programs have open and share. `BUSY` or `ACCESS` if a program does not share it.
+    /// other programs have open and share. If one does not share it, this fails after some attempts.
     pub fn rename(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         let access = DELETE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
         let name = wide(from.as_ref())?;

@@ -3,19 +3,18 @@
 mod hits;
 mod marks;
 
+use crate::CallError;
 use crate::cli::embedder::EmbedderOptions;
 use crate::cli::output::{print, print_json, print_note};
 use crate::cli::program::{builder, runtime};
 use crate::cli::settings::Reach;
 use crate::cli::terminal::{has_colours, visible};
 use crate::cli::{Error, help};
-use crate::{AgentMemory, CallError};
 use clap::Args;
 use hits::{Found, readable};
 use marks::Marks;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
-use tokio::runtime::Runtime;
 
 const TOOL: &str = "search_memory";
 
@@ -66,32 +65,6 @@ pub struct Search {
 
     #[command(flatten)]
     embedder: EmbedderOptions,
-}
-
-/// The toolset's name.
-pub(in crate::cli) const TOOLSET: &str = "search";
-
-/// What a search warns of: everything that cannot be read.
-pub(in crate::cli) fn warnings(
-    memory: &AgentMemory,
-    runtime: &Runtime,
-) -> Result<Vec<String>, Error> {
-    #[derive(serde::Deserialize)]
-    struct Answer {
-        #[serde(default)]
-        warnings: Vec<String>,
-    }
-    let arguments = json!({"limit": 1}).to_string();
-    let outcome = runtime.block_on(memory.call(TOOL, &arguments)).map_err(Error::usage)?;
-    match outcome.answer {
-        Ok(answer) => {
-            let read = serde_json::from_str(&answer).map(|Answer { warnings }| warnings);
-            read.map_err(|error| Error::storage(format!("an answer cannot be read: {error}")))
-        }
-        // Nothing is kept yet.
-        Err(error) if Error::status_of(&error) != Error::STORAGE => Ok(Vec::new()),
-        Err(error) => Err(Error::of_tool(error)),
-    }
 }
 
 impl Search {

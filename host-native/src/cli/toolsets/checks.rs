@@ -1,0 +1,39 @@
+//! What `doctor` asks the toolsets.
+
+pub(in crate::cli) use super::sessions::validate::summary_of as of_repository;
+
+use crate::AgentMemory;
+use crate::cli::Error;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+/// The toolsets to mount: all, and the one that a variable may leave out.
+pub(in crate::cli) const ALL: [&str; 2] = ["all", "search"];
+
+/// The tool that reads everything, and warns of what it cannot read.
+const READER: &str = "search_memory";
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+/// Everything that cannot be read, each with its reason.
+pub(in crate::cli) fn unreadable(
+    memory: &AgentMemory,
+    runtime: &Runtime,
+) -> Result<Vec<String>, Error> {
+    let arguments = json!({"limit": 1}).to_string();
+    let outcome = runtime.block_on(memory.call(READER, &arguments)).map_err(Error::usage)?;
+    match outcome.answer {
+        Ok(answer) => {
+            let read = serde_json::from_str(&answer).map(|Answer { warnings }| warnings);
+            read.map_err(|error| Error::storage(format!("an answer cannot be read: {error}")))
+        }
+        // Nothing is kept yet.
+        Err(error) if Error::status_of(&error) != Error::STORAGE => Ok(Vec::new()),
+        Err(error) => Err(Error::of_tool(error)),
+    }
+}
