@@ -55,6 +55,11 @@ impl Plan {
         let own = own.and_then(|found| client.base(&file, text, found));
         let (from, backup) = match &own {
             Some(base) => (base.clone().unwrap_or_default(), Backup::Kept),
+            // A state with an entry of ours is no state from before, and one that somebody wrote by
+            // hand may have its only copy beside the file.
+            None if found.as_ref().is_some_and(is_ours) || client.has_kept_entry(&file) => {
+                (text.to_owned(), Backup::Kept)
+            }
             None if before.is_some() => (text.to_owned(), Backup::Made),
             // One that is left from a file that is gone.
             None => (String::new(), Backup::Removed),
@@ -78,13 +83,15 @@ impl Plan {
         let Some(entry) = client.found(text).map_err(failed)? else {
             return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, client });
         };
-        let kept = read(&backup_of(&file)).ok().flatten();
         let (after, backup) = match client.base(&file, text, &entry) {
             Some(base) => (base, Backup::Removed),
             None => {
-                // It may be the only copy of an entry that somebody wrote by hand.
-                let has_entry = kept.is_some_and(|kept| !matches!(client.found(&kept), Ok(None)));
-                let backup = if has_entry { Backup::Kept } else { Backup::Removed };
+                let backup = match client.has_kept_entry(&file) {
+                    // It may be the only copy of an entry that somebody wrote by hand.
+                    true => Backup::Kept,
+                    false if is_ours(&entry) => Backup::Removed,
+                    false => Backup::Made,
+                };
                 (Some(client.without(text).map_err(failed)?), backup)
             }
         };
@@ -153,9 +160,13 @@ impl Plan {
             written.map_err(|error| io("write", &backup, error))?;
         }
         let replaced = self.replace();
-        match (self.backup, &replaced) {
-            (Backup::Made, Err(_)) | (Backup::Removed, Ok(())) => drop(remove(&backup)),
-            _ => {}
+        let is_needless = match &replaced {
+            Ok(()) => self.backup == Backup::Removed,
+            // If another program has changed the file, the copy may be of its making.
+            Err(_) => self.backup == Backup::Made && self.check_unchanged().is_ok(),
+        };
+        if is_needless {
+            let _ = remove(&backup);
         }
         replaced
     }
@@ -214,6 +225,12 @@ impl Client {
             Grammar::Json => json::entry(text, self.key(), NAME),
             Grammar::Toml => toml::entry(text, self.key(), NAME),
         }
+    }
+
+    /// Whether the state beside the file has an entry of this name.
+    fn has_kept_entry(self, file: &Path) -> bool {
+        let kept = read(&backup_of(file)).ok().flatten();
+        kept.is_some_and(|kept| self.found(&kept) != Ok(None))
     }
 
     /// The state from before our entry came, if nothing else has changed since: the one beside the

@@ -2,6 +2,7 @@
 //! other byte changes. What cannot be done so, as in an inline table, is done by `toml_edit`. Either way
 //! the result is read again: all else has to be as before.
 
+use crate::entry::is_ours;
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item, TableLike};
 
@@ -44,10 +45,12 @@ pub(crate) fn with(
     fields: &Map<String, Value>,
 ) -> Result<String, String> {
     let mut document = parse(text)?;
-    let is_there = servers(&mut document, key)?.is_some_and(|servers| servers.contains_key(name));
-    if !is_there {
-        let appended = appended(text, key, name, fields);
-        if is_but_for(&appended, text, key, name) {
+    let before = servers(&mut document, key)?.and_then(|servers| servers.get(name).map(value_of));
+    let is_there = before.is_some();
+    // An entry that is ours alone is made anew.
+    if before.as_ref().is_none_or(is_ours) {
+        let appended = appended(&cut(text, key, name), key, name, fields);
+        if is_but_for(&appended, text, key, name) && is_entry(&appended, key, name, fields) {
             return Ok(appended);
         }
     }
@@ -68,6 +71,14 @@ pub(crate) fn with(
         }
     }
     checked(document.to_string(), text, key, name)
+}
+
+/// Whether an entry has the fields that are given, and no other.
+fn is_entry(text: &str, key: &str, name: &str, fields: &Map<String, Value>) -> bool {
+    let given = fields.iter().filter(|(_, value)| !value.is_null());
+    let given: Map<String, Value> =
+        given.map(|(name, value)| (name.clone(), value.clone())).collect();
+    entry(text, key, name) == Ok(Some(Value::Object(given)))
 }
 
 /// Replaces a value; the comment behind it stays.
@@ -165,9 +176,12 @@ fn is_but_for(after: &str, before: &str, key: &str, name: &str) -> bool {
 }
 
 fn checked(after: String, before: &str, key: &str, name: &str) -> Result<String, String> {
-    // It moves tables that a file defines in parts.
-    if parse(before)?.to_string() == before && is_but_for(&after, before, key, name) {
-        return Ok(after);
+    // The library ends each line with a line feed alone, and moves tables that a file has in parts.
+    let (ends, returns) = (before.matches('\n').count(), before.matches("\r\n").count());
+    let has_returns = returns > 0 && returns == ends;
+    let plain = if has_returns { before.replace("\r\n", "\n") } else { before.to_owned() };
+    if parse(before)?.to_string() == plain && is_but_for(&after, before, key, name) {
+        return Ok(if has_returns { after.replace('\n', "\r\n") } else { after });
     }
     Err(format!("`{key}` cannot be changed without a change of the rest: edit it by hand"))
 }

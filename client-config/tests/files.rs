@@ -371,10 +371,12 @@ fn an_entry_that_somebody_wrote_keeps_its_other_fields() {
         assert!(!after.contains("/old") && !after.contains("http://x"), "{after}");
         assert_eq!(before.contains("mine"), after.contains("mine"), "{after}");
         assert!(install(client, &file).unwrap().changes_nothing());
+        let url = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+        Plan::install(&file, client, &url).unwrap().carry_out().unwrap();
         uninstall(client, &file).unwrap();
-        assert!(!scene.text().contains("opt/agent memory"), "{}", scene.text());
+        assert!(!scene.text().contains("127.0.0.1"), "{}", scene.text());
         assert!(Plan::uninstall(&file, client).unwrap().changes_nothing());
-        assert!(backup.exists(), "it is the only copy of what somebody wrote");
+        assert_eq!(fs::read_to_string(&backup).unwrap(), before, "it is the only copy");
     }
 }
 
@@ -501,4 +503,45 @@ fn of_two_at_once_the_one_that_says_so_has_won() {
     assert!(scene.text().contains("two") && !scene.text().contains("one"));
     uninstall(Client::Cursor, &file).unwrap();
     assert_eq!(scene.text(), "{}\n");
+}
+
+#[test]
+fn an_entry_by_hand_that_is_taken_out_has_a_copy() {
+    for (client, before) in BY_HAND {
+        let scene = Scene::with(before.as_bytes());
+        uninstall(client, &scene.file()).unwrap();
+        assert!(!scene.text().contains("precious"), "{before:?}");
+        let backup = scene.directory.path().join("settings.agent-memory-backup");
+        assert_eq!(fs::read_to_string(backup).unwrap(), before);
+    }
+}
+
+#[test]
+fn our_entry_in_a_file_with_carriage_returns_is_changed() {
+    let scene = Scene::with(b"model = 'x'\r\n");
+    let file = scene.file();
+    install(Client::Codex, &file).unwrap();
+    fs::write(&file, scene.text() + "[tui]\r\na = 1\r\n").unwrap();
+    let url = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+    Plan::install(&file, Client::Codex, &url).unwrap().carry_out().unwrap();
+    let text = scene.text();
+    assert!(text.contains("127.0.0.1") && text.contains("[tui]"), "{text}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+    let by_hand = "[mcp_servers.agent-memory]\r\ncommand = '/old'\r\nenv = 'precious'\r\n";
+    fs::write(&file, by_hand).unwrap();
+    install(Client::Codex, &file).unwrap();
+    let text = scene.text();
+    assert!(text.contains("precious") && !text.contains("/old"), "{text}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+}
+
+#[test]
+fn the_loser_of_two_leaves_the_copy_of_the_winner() {
+    let scene = Scene::with(b"{ \"k\": 1 }\n");
+    let file = scene.file();
+    let loser = Plan::install(&file, Client::Cursor, &Server::Url("http://x/mcp".into())).unwrap();
+    install(Client::Cursor, &file).unwrap();
+    assert!(loser.carry_out().is_err());
+    uninstall(Client::Cursor, &file).unwrap();
+    assert_eq!(scene.text(), "{ \"k\": 1 }\n");
 }

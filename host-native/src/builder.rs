@@ -155,6 +155,13 @@ impl Builder {
         self
     }
 
+    /// Lets reading leave everything as it is: what a killed program left in a write-ahead log stays
+    /// there, and no derived database is used, so that a search is slower.
+    pub fn looks_only(mut self) -> Builder {
+        self.storage.looks_only = true;
+        self
+    }
+
     /// Sets how long the first writer in the wait queue waits for the lock before its tool answers
     /// that the memory is busy. 5 s by default, at most [`MAX_LOCK_WAIT`](storage::MAX_LOCK_WAIT).
     pub fn lock_wait(mut self, timeout: Duration) -> Builder {

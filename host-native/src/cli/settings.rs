@@ -173,6 +173,11 @@ fn joined(mut list: OsString, name: &OsString) -> OsString {
 }
 
 impl Settings {
+    /// The settings without the toolsets to mount.
+    pub(super) fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
     /// Starts logging, and builds the memory that the settings describe.
     pub(super) fn memory(&self) -> Result<AgentMemory, Error> {
         self.reach.memory(self.mounting.builder()?)

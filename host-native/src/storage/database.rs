@@ -33,6 +33,10 @@ impl Databases {
         kind: Kind,
         create: bool,
     ) -> Result<Database, Error> {
+        if self.options.looks_only && kind == Kind::Derived {
+            let message = "derived databases are left alone";
+            return Err(Error::new(ErrorCode::Busy, message));
+        }
         let sqlite = sqlite::Database::open(layout, name, kind, create, self.options, &self.idle)?;
         Ok(Database { sqlite, locks: self.locks.clone() })
     }

@@ -98,6 +98,9 @@ pub struct StorageOptions {
     pub lock_wait: Duration,
     /// The maximum run time of one SQL statement. It is then interrupted.
     pub statement_time: Duration,
+    /// Whether reading leaves everything as it is: what a killed program left in a write-ahead log
+    /// stays there, and no derived database is used.
+    pub looks_only: bool,
 }
 
 impl Default for StorageOptions {
@@ -106,6 +109,7 @@ impl Default for StorageOptions {
             durability: Durability::default(),
             lock_wait: Duration::from_secs(5),
             statement_time: Duration::from_secs(30),
+            looks_only: false,
         }
     }
 }
@@ -181,6 +185,7 @@ impl Storage {
             durability: options.durability,
             statement_time: options.statement_time,
             busy_wait: options.lock_wait.min(MAX_LOCK_WAIT),
+            looks_only: options.looks_only,
         };
         let engine = Engine {
             durability: options.durability,

@@ -35,6 +35,9 @@ pub struct Options {
     pub statement_time: Duration,
     /// How long a statement or a commit waits for a lock of another program.
     pub busy_wait: Duration,
+    /// Whether a connection leaves the write-ahead log as it is when it is closed, and derived databases
+    /// are not opened.
+    pub looks_only: bool,
 }
 
 /// A connection to one database, for one call.

@@ -5,9 +5,11 @@ mod finding;
 mod locks;
 mod places;
 
+use super::embedder::EmbedderOptions;
+use super::models::Models;
 use super::output::{print, print_json, print_note};
 use super::program::{builder, runtime};
-use super::settings::Reach;
+use super::settings::Settings;
 use super::toolsets::checks;
 use super::{Error, help};
 use crate::AgentMemory;
@@ -37,7 +39,13 @@ pub struct Doctor {
     json: bool,
 
     #[command(flatten)]
-    reach: Reach,
+    settings: Settings,
+
+    #[command(flatten)]
+    models: Models,
+
+    #[command(flatten)]
+    embedder: EmbedderOptions,
 }
 
 impl Doctor {
@@ -45,7 +53,7 @@ impl Doctor {
         let mut findings = Findings::default();
         findings.add(program());
         findings.extend(clients::findings());
-        match self.reach.memory(builder().toolsets(checks::ALL)) {
+        match self.server().and_then(|_| self.everything()) {
             Ok(memory) => self.look(&memory, &mut findings)?,
             Err(error) => findings.add(Finding::error("settings", error)),
         }
@@ -59,16 +67,34 @@ impl Doctor {
         Ok(if findings.has_errors() { Error::TOOL.into() } else { ExitCode::SUCCESS })
     }
 
+    /// The memory of a server with these options.
+    fn server(&self) -> Result<AgentMemory, Error> {
+        let builder = self.models.add(&self.settings, self.settings.builder()?)?;
+        self.embedder.add(builder)?.build().map_err(Error::usage)
+    }
+
+    /// A memory with all toolsets, which leaves everything as it is.
+    fn everything(&self) -> Result<AgentMemory, Error> {
+        let builder = self.settings.reach().builder(builder().toolsets(checks::ALL))?;
+        builder.looks_only().build().map_err(Error::usage)
+    }
+
     fn look(&self, memory: &AgentMemory, findings: &mut Findings) -> Result<(), Error> {
         let repository = std::env::current_dir().ok().and_then(|here| repository_around(&here));
         // The lock files are looked at before this process has a lock of its own.
         findings.extend(locks::findings(memory, repository.as_deref()));
+        let orphans: Vec<Finding> = places::orphans(memory).collect();
+        if !orphans.is_empty() {
+            // SQLite would delete what waits in the logs.
+            findings.extend(orphans);
+            return Ok(());
+        }
         let runtime = runtime()?;
         findings.extend(places::findings(memory, &runtime, self.repair));
-        match checks::unreadable(memory, &runtime) {
+        match checks::unreadable(memory, &runtime, repository.is_some()) {
             Ok(warnings) => {
                 let warnings = warnings.into_iter();
-                findings.extend(warnings.map(|warning| Finding::warning("reading", warning)));
+                findings.extend(warnings.map(|warning| Finding::error("reading", warning)));
             }
             Err(error) => findings.add(Finding::error("reading", error)),
         }

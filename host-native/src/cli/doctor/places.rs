@@ -4,6 +4,7 @@ use super::Finding;
 use crate::cli::program::description;
 use crate::storage::ErrorCode;
 use crate::{AgentMemory, PlaceDescription};
+use agent_memory_storage_files::{Directory, OWN, display, errno_error};
 use std::fs;
 use std::path::Path;
 use tokio::runtime::Runtime;
@@ -24,20 +25,57 @@ pub(super) fn findings(memory: &AgentMemory, runtime: &Runtime, repair: bool) ->
     findings
 }
 
+/// Databases that are empty or gone, while their log has changes: SQLite deletes such a log when it
+/// opens the database.
+pub(super) fn orphans(memory: &AgentMemory) -> impl Iterator<Item = Finding> {
+    let places = description().toolsets.iter().flat_map(|toolset| &toolset.places);
+    let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    places.flat_map(move |place| {
+        let directory = memory.place_directory(&place.label);
+        let databases = place.databases.iter();
+        databases.filter_map(move |database| {
+            let path = directory.as_ref()?.join(&database.name);
+            let log = path.with_file_name(format!("{}-wal", database.name));
+            if size(&path) > 0 || size(&log) == 0 {
+                return None;
+            }
+            let message = format!(
+                "{}: `{}` is empty or gone, but changes wait in its log",
+                place.title,
+                display(&path)
+            );
+            let advice = "copy both before any program opens them, then restore the database from a \
+                          backup; the rest is not looked at";
+            Some(Finding::error("database", message).advise(advice))
+        })
+    })
+}
+
 fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec<Finding> {
-    let (title, shown) = (&place.title, directory.display());
+    let (title, shown) = (&place.title, display(directory));
     let about = "directory";
     let Ok(found) = fs::metadata(directory) else {
         let message = format!("{title}: nothing is kept in `{shown}` yet");
         return vec![Finding::good(about, message)];
     };
-    let open = mode(&found) & 0o077;
-    if !place.is_private || open == 0 {
+    let opened = Directory::open(directory);
+    if let Err(errno) = opened.and_then(|directory| directory.writable()) {
+        let error = errno_error(errno, &format!("write to `{shown}`"));
+        return vec![Finding::error(about, format!("{title}: {}", error.message))];
+    }
+    let mode = mode(&found);
+    // The directory of a file, and one that others were meant to use, is not ours alone.
+    let is_own = place.kind == "directory" && directory.join(OWN).is_dir() && mode & 0o7000 == 0;
+    if !place.is_private || mode & 0o077 == 0 || (!is_own && place.kind != "directory") {
         return vec![Finding::good(about, format!("{title}: `{shown}`"))];
     }
-    let message = format!("{title}: others may reach into `{shown}` (mode {:o})", mode(&found));
+    let message = format!("{title}: others may reach into `{shown}` (mode {mode:o})");
+    if !is_own {
+        let advice = "keep it in a directory of its own";
+        return vec![Finding::warning(about, message).advise(advice)];
+    }
     if !repair {
-        let advice = format!("run `agent-memory doctor --repair`, or `chmod 700 {shown}`");
+        let advice = format!("run `agent-memory doctor --repair`, or `chmod 700 '{shown}'`");
         return vec![Finding::warning(about, message).advise(advice)];
     }
     vec![match restrict(directory, found) {
@@ -49,7 +87,7 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
 /// The permission bits. Windows has none.
 fn mode(found: &fs::Metadata) -> u32 {
     #[cfg(unix)]
-    return std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777;
+    return std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o7777;
     #[cfg(not(unix))]
     {
         let _ = found;

@@ -4,6 +4,7 @@ pub(in crate::cli) use super::sessions::validate::summary_of as of_repository;
 
 use crate::AgentMemory;
 use crate::cli::Error;
+use crate::cli::program::description;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -20,12 +21,21 @@ struct Answer {
     warnings: Vec<String>,
 }
 
-/// Everything that cannot be read, each with its reason.
+/// Everything that cannot be read, each with its reason. Without a repository, only the toolsets with
+/// places of their own are read.
 pub(in crate::cli) fn unreadable(
     memory: &AgentMemory,
     runtime: &Runtime,
+    has_repository: bool,
 ) -> Result<Vec<String>, Error> {
-    let arguments = json!({"limit": 1}).to_string();
+    let toolsets = description().toolsets.iter();
+    let toolsets = toolsets.filter(|toolset| !toolset.places.is_empty());
+    let names: Vec<&str> = toolsets.map(|toolset| toolset.name.as_str()).collect();
+    let arguments = match has_repository {
+        true => json!({"limit": 1}),
+        false => json!({"limit": 1, "toolsets": names}),
+    };
+    let arguments = arguments.to_string();
     let outcome = runtime.block_on(memory.call(READER, &arguments)).map_err(Error::usage)?;
     match outcome.answer {
         Ok(answer) => {
