@@ -126,6 +126,78 @@ fn a_client_whose_program_is_gone_is_an_error() {
     assert!(line(&scene.doctor(&[], 0), "${workspace}").starts_with("warning "));
     fs::write(scene.path(".cursor/mcp.json"), "{").expect("a file");
     assert!(line(&scene.doctor(&[], 0), "it is not JSON").starts_with("warning "));
+    write(json!({"agent-memory": {"command": null}}));
+    assert!(line(&scene.doctor(&[], 1), "starts nothing").starts_with("error "));
+}
+
+/// What leaves a process behind, as a script that starts a daemon, is not waited for.
+#[cfg(unix)]
+#[test]
+fn a_program_of_a_client_that_hangs_is_given_up() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Instant;
+
+    let scene = Scene::new();
+    fs::create_dir(scene.path(".cursor")).expect("a directory");
+    let program = scene.path("agent-memory");
+    let script = "#!/bin/sh\nsleep 600 &\necho agent-memory 0.0.1\n";
+    fs::write(&program, script).expect("a script");
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("a mode");
+    let servers = json!({"mcpServers": {"agent-memory": {"command": program}}});
+    fs::write(scene.path(".cursor/mcp.json"), servers.to_string()).expect("a file");
+    let started = Instant::now();
+    assert!(line(&scene.doctor(&[], 0), "agent-memory 0.0.1").starts_with("warning "));
+    assert!(started.elapsed() < Duration::from_secs(300));
+}
+
+#[test]
+fn a_log_of_a_database_stays_as_it_is() {
+    let scene = Scene::new();
+    scene.remember();
+    let (database, log) = (scene.path("memories/memories.db"), scene.path("memories/memories.db-wal"));
+    let contents = |path: &PathBuf| fs::read(path).expect("a file");
+    let before = contents(&database);
+    // Not a log of this database: SQLite passes it over, and would delete it.
+    fs::write(&log, vec![0u8; 4096]).expect("a log");
+    scene.doctor(&[], 0);
+    assert!(contents(&database) == before && contents(&log) == vec![0u8; 4096]);
+
+    fs::write(&database, "").expect("a database");
+    let report = scene.doctor(&[], 1);
+    assert!(line(&report, "changes wait in its log").starts_with("error "), "{report}");
+    assert_eq!(contents(&log), vec![0u8; 4096]);
+}
+
+#[test]
+fn settings_that_a_server_would_refuse_are_errors() {
+    let scene = Scene::new();
+    for setting in ["--toolset=nothing", "--openai-url=nothing"] {
+        let report = scene.doctor(&[setting], 1);
+        assert!(line(&report, "settings").starts_with("error "), "{setting}: {report}");
+    }
+}
+
+#[test]
+fn a_damaged_lock_is_an_error() {
+    let scene = Scene::new();
+    scene.remember();
+    fs::write(scene.path("memories/.agent-memory/turn.sqlite"), "garbage").expect("a file");
+    assert!(line(&scene.doctor(&[], 1), "turn.sqlite").starts_with("error "));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_others_were_meant_to_use_is_not_repaired() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scene = Scene::new();
+    scene.remember();
+    let directory = scene.path("memories");
+    fs::set_permissions(&directory, PermissionsExt::from_mode(0o1777)).expect("a mode");
+    let report = scene.doctor(&["--repair"], 0);
+    assert!(line(&report, "of its own").starts_with("warning "), "{report}");
+    let mode = fs::metadata(&directory).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o1777);
 }
 
 #[test]

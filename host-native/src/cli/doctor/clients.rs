@@ -3,14 +3,19 @@
 use super::Finding;
 use agent_memory_client_config::{Client, Directories, Scope, Server, installed};
 use agent_memory_setting_values::path_mistake;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 const ABOUT: &str = "client";
 
 /// How long another program of this name has to print its version.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The most bytes of a version.
+const MAX_LINE: u64 = 200;
 
 pub(super) fn findings() -> Vec<Finding> {
     let directories = match Directories::of_system() {
@@ -27,23 +32,27 @@ fn finding(client: Client, directories: &Directories) -> Finding {
     let (program, arguments) = match found {
         Err(error) => return Finding::warning(ABOUT, format!("{title}: {error}")),
         Ok(None) => return Finding::good(ABOUT, format!("{title} has no agent-memory: {again}")),
-        Ok(Some(Server::Url(url))) => return Finding::good(ABOUT, format!("{title} uses {url}")),
+        Ok(Some(Server::Url(url))) => {
+            return Finding::good(ABOUT, format!("{title} uses {}", without_password(&url)));
+        }
         Ok(Some(Server::Command { program, arguments })) => (program, arguments),
     };
-    let values =
-        arguments.iter().map(|argument| argument.split_once('=').map_or(&**argument, |of| of.1));
-    if let Some(value) = values.into_iter().find(|value| value.contains("${")) {
-        let mistake = path_mistake(value).unwrap_or("has a variable");
-        let message = format!("{title} gives `{value}`, which {mistake}");
-        return Finding::warning(ABOUT, message).advise("the client may expand it");
+    if program.is_empty() {
+        let message = format!("{title} has an entry that starts nothing");
+        return Finding::error(ABOUT, message).advise(again);
     }
     let path = Path::new(&program);
     if path.is_absolute() && !path.is_file() {
         let message = format!("{title} starts `{program}`, which does not exist");
         return Finding::error(ABOUT, message).advise(again);
     }
-    // Another program is not started.
-    if path.file_stem().is_none_or(|stem| stem != "agent-memory") {
+    if let Some((value, mistake)) = arguments.iter().find_map(|argument| unexpanded(argument)) {
+        let message = format!("{title} gives `{value}`, which {mistake}");
+        return Finding::warning(ABOUT, message).advise("write it out, unless the client expands it");
+    }
+    // Only a program of this name is started, and none that depends on the working directory.
+    let is_named = path.file_stem().is_some_and(|stem| stem == "agent-memory");
+    if !path.is_absolute() || !is_named {
         return Finding::good(ABOUT, format!("{title} starts `{program}`"));
     }
     let own = concat!("agent-memory ", env!("CARGO_PKG_VERSION"));
@@ -62,27 +71,47 @@ fn finding(client: Client, directories: &Directories) -> Finding {
     }
 }
 
+/// The value of an argument that has a variable, and what is wrong with it.
+fn unexpanded(argument: &str) -> Option<(&str, &'static str)> {
+    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
+    let has_variable = value.contains('$') || value.contains('%');
+    path_mistake(value).filter(|_| has_variable).map(|mistake| (value, mistake))
+}
+
+/// A URL without the name and the password in it.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// The first line that a program prints. A process that it leaves behind is not waited for.
 fn version(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // A script and what it starts are ended together.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().ok()?;
-    let has_ended = wait(&mut child);
-    if !has_ended {
-        let _ = child.kill();
-    }
-    let output = child.wait_with_output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    (has_ended && output.status.success()).then(|| text.trim().to_owned())
+    let output = child.stdout.take()?;
+    let (sender, line) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(output.take(MAX_LINE)).read_line(&mut line);
+        // Nobody may listen any more.
+        let _ = sender.send(read.is_ok().then_some(line));
+    });
+    let line = line.recv_timeout(TIMEOUT).ok().flatten();
+    end(&mut child);
+    line.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-fn wait(child: &mut Child) -> bool {
-    let until = Instant::now() + TIMEOUT;
-    while Instant::now() < until {
-        match child.try_wait() {
-            Ok(Some(_)) => return true,
-            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
-            Err(_) => return false,
-        }
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
-    false
+    let _ = child.kill();
+    let _ = child.wait();
 }

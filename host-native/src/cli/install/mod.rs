@@ -5,9 +5,10 @@ mod target;
 
 use super::output::{print, print_note};
 use super::terminal::visible;
-use super::{Cli, Command, Error, help, program};
+use super::serve::Serve;
+use super::{Error, help, program};
 use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
-use clap::{Args, Parser};
+use clap::{Args, FromArgMatches};
 use own_command::OwnCommand;
 use std::ffi::OsString;
 use std::process::ExitCode;
