@@ -154,7 +154,8 @@ fn a_program_of_a_client_that_hangs_is_given_up() {
 fn a_log_of_a_database_stays_as_it_is() {
     let scene = Scene::new();
     scene.remember();
-    let (database, log) = (scene.path("memories/memories.db"), scene.path("memories/memories.db-wal"));
+    let (database, log) =
+        (scene.path("memories/memories.db"), scene.path("memories/memories.db-wal"));
     let contents = |path: &PathBuf| fs::read(path).expect("a file");
     let before = contents(&database);
     // Not a log of this database: SQLite passes it over, and would delete it.

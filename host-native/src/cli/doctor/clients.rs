@@ -48,7 +48,8 @@ fn finding(client: Client, directories: &Directories) -> Finding {
     }
     if let Some((value, mistake)) = arguments.iter().find_map(|argument| unexpanded(argument)) {
         let message = format!("{title} gives `{value}`, which {mistake}");
-        return Finding::warning(ABOUT, message).advise("write it out, unless the client expands it");
+        return Finding::warning(ABOUT, message)
+            .advise("write it out, unless the client expands it");
     }
     // Only a program of this name is started, and none that depends on the working directory.
     let is_named = path.file_stem().is_some_and(|stem| stem == "agent-memory");

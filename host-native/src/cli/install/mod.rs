@@ -4,8 +4,8 @@ mod own_command;
 mod target;
 
 use super::output::{print, print_note};
-use super::terminal::visible;
 use super::serve::Serve;
+use super::terminal::visible;
 use super::{Error, help, program};
 use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
 use clap::{Args, FromArgMatches};
@@ -170,18 +170,18 @@ fn outside_of_repositories() -> String {
 
 /// Checks the arguments of `serve`: a client would only say that the server does not start.
 fn check(arguments: &[String]) -> Result<(), Error> {
-    let line = [program::NAME.to_owned()].into_iter().chain(arguments.iter().cloned());
-    let parsed = Cli::try_parse_from(line.map(OsString::from)).map_err(|error| {
+    let command = Serve::augment_args(clap::Command::new("serve"));
+    let parsed = command.try_get_matches_from(arguments.iter().map(OsString::from));
+    let parsed = parsed.and_then(|matches| Serve::from_arg_matches(&matches)).map_err(|error| {
         let message = error.render().to_string();
         let first = message.lines().next().unwrap_or_default();
         first.strip_prefix("error: ").unwrap_or(first).to_owned()
     });
-    let checked = parsed.and_then(|parsed| match parsed.command {
-        Command::Serve(serve) if serve.is_over_http() => {
+    let checked = parsed.and_then(|serve| match serve.is_over_http() {
+        true => {
             Err("it would serve over HTTP: give its URL as `install CLIENT --http URL`".to_owned())
         }
-        Command::Serve(serve) => serve.check().map_err(|error| error.to_string()),
-        _ => Err("the arguments are of another command".to_owned()),
+        false => serve.check().map_err(|error| error.to_string()),
     });
     checked
         .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))
