@@ -1,6 +1,6 @@
 //! The clients on this machine, and what they start.
 
-use super::Finding;
+use super::finding::Finding;
 use agent_memory_client_config::{Client, Directories, Scope, Server, installed};
 use agent_memory_setting_values::path_mistake;
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,6 @@
 //! The locks of the places, who holds them, and whether plugins own a place.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::AgentMemory;
 use crate::cli::program::description;
 use agent_memory_storage_files::{Directory, Grant, OWN, Repository, display, errno_error, owner};

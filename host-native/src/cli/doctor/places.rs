@@ -1,6 +1,6 @@
 //! The places of the toolsets: their directories, their databases, and what their registries list.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::cli::program::description;
 use crate::storage::ErrorCode;
 use crate::{AgentMemory, PlaceDescription};

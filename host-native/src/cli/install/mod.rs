@@ -1,5 +1,6 @@
 //! `install` and `uninstall`: the entry of this program in the configuration of MCP clients.
 
+mod failed;
 mod own_command;
 mod target;
 
@@ -9,6 +10,7 @@ use super::terminal::visible;
 use super::{Error, help, program};
 use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
 use clap::{Args, FromArgMatches};
+use failed::failed;
 use own_command::OwnCommand;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -218,11 +220,4 @@ fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
     }
     print(&format!("Nothing was changed. Name one: `agent-memory {command} CLIENT`"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn failed(error: ConfigError) -> Error {
-    match error {
-        ConfigError::Io { .. } => Error::storage(error),
-        _ => Error::usage(error),
-    }
 }

@@ -1,7 +1,7 @@
 //! A client's own command for its servers. Claude Code writes its file itself while it runs, so it is
 //! asked to change it.
 
-use super::failed;
+use super::failed::failed;
 use crate::cli::Error;
 use agent_memory_client_config::{Client, NAME, Plan};
 use std::path::{Path, PathBuf};

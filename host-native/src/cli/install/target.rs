@@ -1,4 +1,4 @@
-use super::failed;
+use super::failed::failed;
 use crate::cli::Error;
 use crate::enclosing_repository::repository_around;
 use agent_memory_client_config::{Client, Directories, Scope};
