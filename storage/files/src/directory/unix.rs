@@ -9,7 +9,7 @@ use std::sync::Arc;
 use agent_memory_storage::EntryKind;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
-use super::{Facts, Found, Metadata};
+use super::facts::{Facts, Found, Metadata};
 use crate::errno::{Errno, errno_of};
 
 /// Opens a directory to look up names. This does not need the right to list it.

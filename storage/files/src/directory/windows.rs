@@ -29,7 +29,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-use super::{Facts, Found, Metadata};
+use super::facts::{Facts, Found, Metadata};
 use crate::errno::{Errno, errno_of};
 
 mod private;

@@ -1,0 +1,46 @@
+//! What a system tells of a file.
+
+use std::fs::File;
+
+use agent_memory_storage::{EntryKind, Status};
+
+/// The metadata of a file. Equal metadata means that the file is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// Its kind.
+    pub kind: EntryKind,
+    /// The size in bytes.
+    pub size: u64,
+    /// The permission bits. Windows has none.
+    pub mode: u32,
+    pub(super) inode: u64,
+    /// The time of the last change of the bytes, in seconds and nanoseconds.
+    pub(crate) modified: (i64, i64),
+}
+
+/// The metadata of a file, and the time of the last change of its bytes or its metadata.
+pub(super) struct Facts {
+    pub metadata: Metadata,
+    pub changed: (i64, i64),
+}
+
+impl Facts {
+    /// The status of the file. Its stamp has the same form on every host.
+    pub fn status(&self) -> Status {
+        let Metadata { kind, size, inode, modified, .. } = self.metadata;
+        if kind != EntryKind::File {
+            return Status { kind, size: 0, stamp: String::new() };
+        }
+        let nanoseconds = |(seconds, rest)| seconds as i128 * 1_000_000_000 + rest as i128;
+        let (modified, changed) = (nanoseconds(modified), nanoseconds(self.changed));
+        Status { kind, size, stamp: format!("{size}-{modified}-{changed}-{inode}") }
+    }
+}
+
+/// The result of opening a file to read it.
+pub(crate) enum Found {
+    Nothing,
+    File(File, Metadata),
+    /// A directory, link, device, FIFO or socket.
+    SomethingElse,
+}
