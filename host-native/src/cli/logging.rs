@@ -19,5 +19,6 @@ pub(super) fn start(level: LevelFilter) {
         .with_ansi(false)
         .with_target(false)
         .log_internal_errors(false);
-    registry().with(targets).with(lines).init();
+    // A command may open two memories: the first start holds.
+    let _ = registry().with(targets).with(lines).try_init();
 }
