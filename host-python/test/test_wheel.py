@@ -12,9 +12,9 @@ from pathlib import Path
 
 from scratch import ROOT
 
-#: The aim is 10.8 MB, of which the server over HTTP has half a one; the size differs a little with the path of
-#: the build.
-MAX_BYTES = 11_000_000
+#: The aim is 11.1 MB, of which the server over HTTP has half a one, and what sets up clients a quarter; the size
+#: differs a little with the path of the build.
+MAX_BYTES = 11_300_000
 
 
 class WheelTest(unittest.TestCase):
