@@ -79,7 +79,8 @@ unsafe fn make_executable(code: *const u8, length: usize) -> std::io::Result<()>
     use rustix::mm::{MprotectFlags, mprotect};
     let flags = MprotectFlags::READ | MprotectFlags::EXEC;
     // SAFETY: the caller vouches for the pages.
-    Ok(unsafe { mprotect(code.cast_mut().cast(), length, flags)? })
+    unsafe { mprotect(code.cast_mut().cast(), length, flags)? };
+    Ok(())
 }
 
 /// Makes pages of the program readable and executable.
