@@ -260,6 +260,11 @@ impl AgentMemory {
         arguments: &str,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
+        if caller.reach.read_only
+            && self.tool(tool).is_some_and(|tool| !tool.annotations.read_only_hint)
+        {
+            return Err(CallError::NotFound(format!("there is no tool `{tool}`")));
+        }
         let audience = self.tool(tool).map_or(Audience::Model, |tool| tool.audience);
         let same = arrival.repeatable();
         let run = |arrival, caller| {
@@ -463,7 +468,8 @@ impl AgentMemory {
             let _place = arrival.call_place;
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
             let (place, cancellation) = (arrival.writer_place, Some(cancellation));
-            let call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
+            let mut call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
+            call.only = caller.reach.repositories;
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
             // On this thread, since a cancelled call may have changed something.
             memory.notifier.notify(&outcome.changed);

@@ -3,6 +3,7 @@
 use crate::model::{EmbeddedText, Model};
 use crate::roots::Roots;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a client brings to its calls, such as the client of an MCP server. By default nothing.
@@ -19,14 +20,25 @@ pub struct Caller {
     pub vector: Option<EmbeddedText>,
 }
 
-/// The agents and stores that a caller may use and hear of, in results, notes, completions, counts and
-/// errors. By default all.
-#[derive(Clone, Debug, Default)]
+/// What a caller may use and hear of, in results, notes, completions, counts and errors. By default
+/// all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// The only agents, or all. With exactly one, a request that names no agent is for that one.
     pub agents: Option<Vec<String>>,
     /// The only stores, or all. With exactly one, a request that names no store is for that one.
     pub stores: Option<Vec<String>>,
+    /// Canonical directories: only the repositories in them, of those that are granted, or all.
+    pub repositories: Option<Vec<PathBuf>>,
+    /// Whether it may only read: the tools that change something do not exist for it.
+    pub read_only: bool,
+}
+
+impl Reach {
+    /// Whether it is less than everything.
+    pub fn is_limited(&self) -> bool {
+        *self != Reach::default()
+    }
 }
 
 impl fmt::Debug for Caller {

@@ -58,6 +58,8 @@ pub mod cli;
 pub mod mcp;
 #[cfg(feature = "models")]
 pub mod models;
+#[cfg(feature = "http")]
+pub mod tokens;
 
 pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};

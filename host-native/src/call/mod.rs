@@ -45,6 +45,8 @@ pub(crate) struct Call {
     pub(crate) roots: Option<Arc<dyn Roots>>,
     /// The directories that `roots` named.
     pub(crate) granted: Vec<PathBuf>,
+    /// The directories with the only repositories of the caller, or all.
+    pub(crate) only: Option<Vec<PathBuf>>,
     pub(crate) size: Size,
     printed: Vec<u8>,
     cancellation: Option<Cancellation>,
@@ -139,6 +141,7 @@ impl Call {
             writer_place,
             roots,
             granted: Vec::new(),
+            only: None,
             size: Size { memory: limits.memory },
             printed: Vec::new(),
             cancellation,

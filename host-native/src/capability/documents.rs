@@ -23,11 +23,11 @@ impl Host for Call {
     fn list_places(&mut self, kind: PlaceKind) -> Answer<Vec<String>> {
         let kind = kind.into();
         self.asked(|call| {
-            let listed = call.storage.list_places(&kind, &call.granted);
+            let listed = call.places(&kind);
             let has_none = kind == storage::PlaceKind::Repository
                 && listed.as_ref().is_ok_and(|names| names.is_empty());
             let listed = match has_none && call.ask_roots()? {
-                true => call.storage.list_places(&kind, &call.granted),
+                true => call.places(&kind),
                 false => listed,
             };
             Ok(listed.map_err(Error::from))
@@ -55,15 +55,29 @@ impl Host for Call {
 impl Call {
     /// Opens a place. If it is not granted, asks the call's `roots` for more granted directories.
     pub(super) fn tree(&mut self, place: &storage::Place) -> Answer<storage::Tree, storage::Error> {
-        let opened = self.storage.open(place, &self.granted);
+        let opened = self.open_place(place);
         let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
         if matches!(place, storage::Place::Repository(_))
             && opened.as_ref().is_err_and(refused)
             && self.ask_roots()?
         {
-            return Ok(self.storage.open(place, &self.granted));
+            return Ok(self.open_place(place));
         }
         Ok(opened)
+    }
+
+    fn open_place(
+        &self,
+        place: &storage::Place,
+    ) -> std::result::Result<storage::Tree, storage::Error> {
+        self.storage.open_within(place, &self.granted, self.only.as_deref())
+    }
+
+    fn places(
+        &self,
+        kind: &storage::PlaceKind,
+    ) -> std::result::Result<Vec<String>, storage::Error> {
+        self.storage.list_places_within(kind, &self.granted, self.only.as_deref())
     }
 
     /// Asks the call's `roots` for more granted directories. False if there is nothing to ask, or

@@ -1,14 +1,13 @@
 use super::output::print;
 use super::{Error, help};
-use crate::storage::ErrorCode;
+use crate::storage::{ErrorCode, lock_layout};
 use agent_memory_storage_files::{
     Directory, Grant, Layout, Lease, OWN, Repository, canonical, errno_error, has_lease, owner,
 };
-use agent_memory_storage_lock::{PlaceLock, Progress, Request};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Hand a place over to plugins, or back.
 ///
@@ -76,7 +75,7 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
                 owner::take_from_plugins(&directory).map_err(failed)?;
             }
             // This makes the lock file, which is the sign of the other hosts.
-            lock(layout)?;
+            lock_layout(layout, LOCK_WAIT)?;
             drop(lease);
             Ok(())
         }
@@ -84,26 +83,9 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
             if exists && owner::is_of_plugins(&open()?).map_err(failed)? {
                 return Ok(());
             }
-            let _lock = lock(layout)?;
+            let _lock = lock_layout(layout, LOCK_WAIT)?;
             owner::hand_over_to_plugins(&open()?, layout.location())
         }
-    }
-}
-
-fn lock(layout: &Layout) -> Result<PlaceLock, crate::storage::Error> {
-    let until = Instant::now() + LOCK_WAIT;
-    let mut request = Request::open(layout, &Default::default(), true)?;
-    loop {
-        request = match request.ask()? {
-            Progress::Locked(lock) => return Ok(lock),
-            Progress::Queued(request) | Progress::AtHead(request) => request,
-            Progress::Removed => Request::open(layout, &Default::default(), true)?,
-        };
-        if Instant::now() >= until {
-            let message = "other writers hold the lock: end them, and try again";
-            return Err(crate::storage::Error::new(ErrorCode::Busy, message));
-        }
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -21,6 +21,7 @@ mod serve;
 mod setting;
 mod settings;
 mod terminal;
+mod token;
 mod tools;
 mod toolset;
 mod toolsets;
@@ -65,6 +66,7 @@ pub enum Command {
     Install(install::Install),
     Uninstall(install::Uninstall),
     Doctor(doctor::Doctor),
+    Token(token::TokenCommand),
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
@@ -91,6 +93,7 @@ impl Command {
             Command::Install(install) => install.run(),
             Command::Uninstall(uninstall) => uninstall.run(),
             Command::Doctor(doctor) => doctor.run(),
+            Command::Token(token) => token.run(),
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Prompt(prompt) => prompt.run(),

@@ -1,6 +1,7 @@
 use super::embedder::EmbedderOptions;
 use super::models::Models;
 use super::settings::Settings;
+use super::token::tokens_of;
 use super::{Error, help, output, program};
 use crate::mcp::ServeError;
 use crate::{AgentMemory, mcp};
@@ -8,6 +9,7 @@ use clap::Args;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
@@ -22,8 +24,9 @@ use tokio::net::TcpListener;
     include_str!("help/serve-status.txt"),
 ]))]
 pub struct Serve {
-    /// Serve the programs of this machine over HTTP, such as at `127.0.0.1:8080`, until Ctrl-C.
-    /// Standard output then has the server's URL. The port 0 stands for any that is free.
+    /// Serve over HTTP, such as at `127.0.0.1:8080`, until Ctrl-C. Standard output then has the
+    /// server's URL. The port 0 stands for any that is free. With tokens (`agent-memory token`), a
+    /// client needs one; without, only programs of this machine are served.
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
 
@@ -31,6 +34,10 @@ pub struct Serve {
     /// May be given several times.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<mcp::Origin>,
+
+    /// Answer requests for this host, too, such as `memory.example.com`. May be given several times.
+    #[arg(long, value_name = "HOST", requires = "http")]
+    allow_host: Vec<String>,
 
     #[command(flatten)]
     settings: Settings,
@@ -64,7 +71,15 @@ impl Serve {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let memory = self.memory()?;
         if let Some(address) = self.http {
-            return serve_http(memory, address, self.allow_origin);
+            let tokens = tokens_of(self.settings.data_directory())?;
+            let has_tokens =
+                !tokens.all().map_err(|error| Error::storage(error.message))?.is_empty();
+            let options = mcp::HttpOptions {
+                allowed_origins: self.allow_origin,
+                allowed_hosts: self.allow_host,
+                tokens: has_tokens.then(|| Arc::new(tokens)),
+            };
+            return serve_http(memory, address, options);
         }
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
@@ -88,9 +103,9 @@ impl Serve {
 fn serve_http(
     memory: AgentMemory,
     address: SocketAddr,
-    allowed_origins: Vec<mcp::Origin>,
+    options: mcp::HttpOptions,
 ) -> Result<ExitCode, Error> {
-    if !mcp::is_local(address) {
+    if !mcp::is_local(address) && options.tokens.is_none() {
         return Err(Error::usage(ServeError::Exposed(address)));
     }
     let tools = mcp::for_models(&memory).count();
@@ -102,7 +117,6 @@ fn serve_http(
         let address = listener.local_addr().map_err(Error::storage)?;
         let url = format!("http://{address}{}", mcp::HTTP_PATH);
         tracing::info!(version = env!("CARGO_PKG_VERSION"), tools, url, "serving MCP over HTTP");
-        let options = mcp::HttpOptions { allowed_origins };
         let stop = stop_signal();
         output::print(&url)?;
         mcp::serve_http(memory, listener, options, stop).await.map_err(Error::usage)

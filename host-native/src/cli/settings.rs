@@ -3,6 +3,7 @@ use super::program::{builder, description};
 use super::setting::{Setting, Suggested, checked_path, is_blank, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, TIME_ZONE, UTC_OFFSET};
 use super::{Error, logging};
+use crate::data_directory;
 use crate::enclosing_repository::repository_around;
 use crate::{AgentMemory, Builder};
 use clap::{Args, ValueHint};
@@ -59,6 +60,14 @@ pub(super) struct DataDirectory {
 }
 
 impl DataDirectory {
+    /// The directory that is given, or that of the platform; none without a home directory.
+    pub(super) fn path(&self) -> Result<Option<PathBuf>, Error> {
+        match Setting::of("--data-dir", self.data_dir.as_ref()) {
+            Some(directory) => directory.path().map(Some),
+            None => Ok(data_directory::of_platform()),
+        }
+    }
+
     fn set(&self, builder: Builder) -> Result<Builder, Error> {
         Ok(match Setting::of("--data-dir", self.data_dir.as_ref()) {
             Some(directory) => builder.data_dir(directory.path()?),
@@ -176,6 +185,11 @@ impl Settings {
     /// The settings without the toolsets to mount.
     pub(super) fn reach(&self) -> &Reach {
         &self.reach
+    }
+
+    /// The directory for data outside of repositories.
+    pub(super) fn data_directory(&self) -> &DataDirectory {
+        &self.reach.data_directory
     }
 
     /// Starts logging, and builds the memory that the settings describe.

@@ -1,7 +1,9 @@
 //! The tools over HTTP: MCP's Streamable HTTP, where each request stands alone.
 
+use super::gate::{self, Gate};
 use super::server::{Server, Transport};
 use super::serving::{CLOSING, ServeError};
+use crate::tokens::Tokens;
 use crate::{AgentMemory, Caller};
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
@@ -39,11 +41,17 @@ const HANGING_UP: Duration = Duration::from_secs(1);
 const MAX_REFUSAL: usize = 64 << 10;
 
 /// How to serve over HTTP.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
     /// The origins whose pages may call the server. Requests with another `Origin` are refused with
     /// status 403.
     pub allowed_origins: Vec<Origin>,
+    /// The names of this server besides `localhost` and its address. Requests for another `Host` are
+    /// refused with status 403.
+    pub allowed_hosts: Vec<String>,
+    /// The tokens of its clients. If they are given, a request without one gets status 401, and a
+    /// client reaches what its token reaches.
+    pub tokens: Option<Arc<Tokens>>,
 }
 
 /// The origin of web pages, such as `https://example.com` or `http://localhost:3000`.
@@ -66,9 +74,9 @@ impl FromStr for Origin {
     }
 }
 
-/// Serves over HTTP until `stop` is ready. Only clients of this machine are served: the listener has to
-/// be on a loopback address, and a request for another `Host` is refused with status 403, so that no
-/// page reaches the server by a name of its own.
+/// Serves over HTTP until `stop` is ready. Without tokens, only clients of this machine are served: the
+/// listener has to be on a loopback address. A request for another `Host` is refused with status 403,
+/// so that no page reaches the server by a name of its own.
 ///
 /// Besides [`HTTP_PATH`] there are `/healthz`, which answers while the program runs, and `/readyz`,
 /// which answers 503 once it stops. Then new requests get 503, too. Those in progress are finished
@@ -76,8 +84,8 @@ impl FromStr for Origin {
 ///
 /// # Errors
 ///
-/// [`ServeError::Exposed`] for a listener on another address; [`ServeError::Broken`] if the listener
-/// fails.
+/// [`ServeError::Exposed`] for a listener on another address without tokens; [`ServeError::Broken`] if
+/// the listener fails.
 ///
 /// # Example
 ///
@@ -99,7 +107,7 @@ pub async fn serve_http(
 ) -> Result<(), ServeError> {
     let broken = |error: std::io::Error| ServeError::Broken(error.to_string());
     let address = listener.local_addr().map_err(broken)?;
-    if !is_local(address) {
+    if !is_local(address) && options.tokens.is_none() {
         return Err(ServeError::Exposed(address));
     }
     memory.resume(Caller::default());
@@ -154,9 +162,10 @@ fn app(
     requests: &Requests,
     address: SocketAddr,
     cut: &CancellationToken,
-    HttpOptions { allowed_origins }: HttpOptions,
+    HttpOptions { allowed_origins, allowed_hosts, tokens }: HttpOptions,
 ) -> Router {
     let hosts = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+    let hosts = hosts.into_iter().chain(allowed_hosts);
     let origins: Vec<HeaderValue> =
         allowed_origins.into_iter().map(|Origin(value)| value).collect();
     // rmcp lets an origin without a port stand for each port.
@@ -169,7 +178,7 @@ fn app(
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_allowed_hosts(hosts.into_iter().chain([address.ip().to_string()]))
+        .with_allowed_hosts(hosts.chain([address.ip().to_string()]))
         .with_allowed_origins(origins.iter().map(with_port))
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_REQUEST)
@@ -180,7 +189,10 @@ fn app(
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let tools = post_service(service).layer(from_fn_with_state(requests.clone(), request));
+    let gate = Gate::new(tokens);
+    let tools = post_service(service)
+        .layer(from_fn_with_state(gate, gate::pass))
+        .layer(from_fn_with_state(requests.clone(), request));
     let app = Router::new()
         .route(HTTP_PATH, tools)
         .route("/healthz", get(async || "ok\n"))
@@ -194,7 +206,14 @@ fn app(
     if origins.is_empty() {
         return app;
     }
-    let fields = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version"];
+    let fields = [
+        "accept",
+        "authorization",
+        "content-type",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+    ];
     let cors = CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
         .allow_methods([Method::POST])
@@ -258,7 +277,7 @@ fn stopping() -> Response {
 }
 
 /// A refusal as JSON: clients that look for documents about authorization take no other 404.
-fn refusal(status: StatusCode, message: &str) -> Response {
+pub(super) fn refusal(status: StatusCode, message: &str) -> Response {
     (status, Json(json!({ "error": message }))).into_response()
 }
 

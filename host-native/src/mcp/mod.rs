@@ -23,6 +23,8 @@ mod answer;
 mod batches;
 mod error;
 #[cfg(feature = "http")]
+mod gate;
+#[cfg(feature = "http")]
 mod http;
 mod intake;
 mod lines;

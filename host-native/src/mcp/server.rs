@@ -1,5 +1,7 @@
 use super::answer::{answer, listed};
 use super::error::{unknown_method, unrecognised};
+#[cfg(feature = "http")]
+use super::gate::Principal;
 use super::intake;
 use super::prompts;
 use super::resources::{self, is_resource};
@@ -7,7 +9,7 @@ use super::roots::{ClientRoots, KnownRoots};
 use super::sampling::Sampling;
 use super::subscriptions::{MAX_SUBSCRIPTIONS, Subscriptions};
 use super::version::Version;
-use crate::{AgentMemory, Audience, Caller, MountedToolset, Tool};
+use crate::{AgentMemory, Audience, Caller, MountedToolset, Reach, Tool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -78,13 +80,48 @@ impl Server {
 
     /// What the client of a request brings to its calls.
     fn caller(&self, request: &Request) -> Caller {
+        let reach = self.reach(request);
         let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
         let capabilities = request.client_capabilities().filter(|_| samples);
         Caller {
             roots: ClientRoots::of(request, &self.known_roots, &self.end),
             models: Sampling::of(&request.peer, capabilities.as_ref()).into_iter().collect(),
+            reach,
             ..Caller::default()
         }
+    }
+
+    /// What the client of a request reaches.
+    #[cfg(feature = "http")]
+    fn reach(&self, request: &Request) -> Reach {
+        Principal::of(request).map(|principal| principal.reach.clone()).unwrap_or_default()
+    }
+
+    /// What the client of a request reaches.
+    #[cfg(not(feature = "http"))]
+    fn reach(&self, _: &Request) -> Reach {
+        Reach::default()
+    }
+
+    /// Writes down who has changed what, without what it is.
+    #[cfg(feature = "http")]
+    fn audit(&self, request: &Request, tool: &str, is_error: Option<bool>) {
+        let changes = |tool: &Tool| !tool.annotations.read_only_hint;
+        let is_write = for_models(&self.memory).any(|own| own.is_called(tool) && changes(own));
+        if let Some(principal) = Principal::of(request).filter(|_| is_write) {
+            let outcome = if is_error == Some(true) { "refused" } else { "done" };
+            tracing::info!(target: "audit", token = principal.name, tool, outcome);
+        }
+    }
+
+    /// Whether the client of a request may read a resource: who may not does not hear of its changes.
+    async fn may_read(&self, uri: &str, reach: &Reach) -> bool {
+        if !reach.is_limited() {
+            return true;
+        }
+        let caller = Caller { reach: reach.clone(), ..Caller::default() };
+        let read = self.memory.read_resource(uri, caller).await;
+        read.is_ok_and(|outcome| outcome.answer.is_ok())
     }
 
     /// Checks a request for a list of resources: they must exist, and every list is one page.
@@ -113,9 +150,10 @@ impl Server {
         is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, version))
     }
 
-    /// Whether a name is that of a tool for models.
-    fn has_tool(&self, name: &str) -> bool {
-        for_models(&self.memory).any(|tool| tool.is_called(name))
+    /// Whether a name is that of a tool for models that the client reaches.
+    fn has_tool(&self, name: &str, reach: &Reach) -> bool {
+        let is_reached = |tool: &Tool| !reach.read_only || tool.annotations.read_only_hint;
+        for_models(&self.memory).any(|tool| tool.is_called(name) && is_reached(tool))
     }
 }
 
@@ -203,7 +241,9 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(page)?;
-        let mut result = ListToolsResult::with_all_items(self.tools.to_vec());
+        let reach = self.reach(&request);
+        let tools = self.tools.iter().filter(|tool| self.has_tool(&tool.name, &reach));
+        let mut result = ListToolsResult::with_all_items(tools.cloned().collect());
         result.meta = name_in_result(&request);
         Ok(result)
     }
@@ -220,14 +260,14 @@ impl ServerHandler for Server {
         // Calls are numbered as they arrive, also those that are refused.
         let arrival =
             intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
-        if !self.has_tool(&call.name) {
+        let caller = self.caller(&request);
+        if !self.has_tool(&call.name, &caller.reach) {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`: `tools/list` names them all", call.name),
                 None,
             ));
         }
         let arguments = serde_json::Value::Object(call.arguments.unwrap_or_default()).to_string();
-        let caller = self.caller(&request);
         let outcome = tokio::select! {
             outcome = self.memory.call_as(arrival, &call.name, &arguments, caller) => outcome,
             () = request.ct.cancelled() => {
@@ -237,6 +277,8 @@ impl ServerHandler for Server {
         };
         let mut result = answer(outcome)?;
         tracing::debug!(tool = %call.name, error = result.is_error, "answered");
+        #[cfg(feature = "http")]
+        self.audit(&request, &call.name, result.is_error);
         result.meta = name_in_result(&request);
         Ok(result.into())
     }
@@ -254,7 +296,13 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let reach = self.reach(subscription.request_context());
+        let mut uris = Vec::new();
+        for uri in subscription.accepted().resource_subscriptions.iter().flatten() {
+            if self.may_read(uri, &reach).await {
+                uris.push(uri.clone());
+            }
+        }
         let mut changes = self.memory.changes();
         let notify = async {
             while let Some(changed) = changes.next().await {

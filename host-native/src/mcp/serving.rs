@@ -9,10 +9,11 @@ pub enum ServeError {
     /// The client's first message does not begin a session of any protocol version.
     #[error("the client's first message does not begin an MCP session: {0}")]
     Opening(String),
-    /// The listener is reached from other machines.
+    /// The listener is reached from other machines, and there are no tokens.
     #[cfg(feature = "http")]
     #[error(
-        "`{0}` is reached from other machines, whose users cannot be told apart: listen on `127.0.0.1`"
+        "`{0}` is reached from other machines, whose users cannot be told apart without tokens: make \
+         one with `agent-memory token create NAME`, or listen on `127.0.0.1`"
     )]
     Exposed(std::net::SocketAddr),
     /// The server itself failed: an error in this program.

@@ -45,6 +45,8 @@ mod family;
 mod family_tests;
 #[cfg(test)]
 mod file_tests;
+#[cfg(any(feature = "cli", feature = "http"))]
+mod layout_lock;
 #[cfg(test)]
 mod layout_tests;
 mod lock;
@@ -69,6 +71,8 @@ pub use agent_memory_storage_files::Registered;
 pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
 pub use family::{FamilyGrant, FamilyMembers};
+#[cfg(any(feature = "cli", feature = "http"))]
+pub(crate) use layout_lock::lock_layout;
 pub use lock::Writer;
 pub use named::{NamedPlace, NamedPlaceKind};
 pub use registry::RegistryFormat;
@@ -313,9 +317,24 @@ impl Storage {
     /// level of its repository (the message names the top level), or if its `.git` cannot be
     /// trusted with the lock; `not-found`, `permission`, `invalid-path`.
     pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
+        self.open_within(place, more_roots, None)
+    }
+
+    /// The same, but of the repositories only those in the directories `only`: others are as if they
+    /// were not granted.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Storage::open).
+    pub(crate) fn open_within(
+        &self,
+        place: &Place,
+        more_roots: &[PathBuf],
+        only: Option<&[PathBuf]>,
+    ) -> Result<Tree, Error> {
         match place {
             Place::Repository(name) => {
-                let grants = self.grants_with(more_roots);
+                let grants = self.grants_within(more_roots, only);
                 let layout = Layout::of_repository(Repository::resolve(name, &grants)?)?;
                 Ok(Tree::new(&self.0.engine, layout, None))
             }
@@ -350,13 +369,27 @@ impl Storage {
         kind: &PlaceKind,
         more_roots: &[PathBuf],
     ) -> Result<Vec<String>, Error> {
+        self.list_places_within(kind, more_roots, None)
+    }
+
+    /// The same, but of the repositories only those in the directories `only`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list_places`](Storage::list_places).
+    pub(crate) fn list_places_within(
+        &self,
+        kind: &PlaceKind,
+        more_roots: &[PathBuf],
+        only: Option<&[PathBuf]>,
+    ) -> Result<Vec<String>, Error> {
         if let PlaceKind::Named(label) = kind {
             return match self.granted(label)? {
                 Granted::Place(_) => Ok(vec![String::new()]),
                 Granted::Family(family) => family.names(),
             };
         }
-        let grants = self.grants_with(more_roots);
+        let grants = self.grants_within(more_roots, only);
         let mut names: Vec<String> = grants
             .iter()
             .filter(|grant| grant.path().join(".git").symlink_metadata().is_ok())
@@ -466,10 +499,22 @@ impl Storage {
         self.0.places.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn grants_with(&self, more_roots: &[PathBuf]) -> Vec<Grant> {
+    /// The granted directories: those that lie in one of `only`, and of a larger one the part that is
+    /// one of `only`.
+    fn grants_within(&self, more_roots: &[PathBuf], only: Option<&[PathBuf]>) -> Vec<Grant> {
         let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
         let more = more_roots.iter().filter_map(|root| Grant::new(root).ok());
-        grants.iter().cloned().chain(more).collect()
+        let grants: Vec<Grant> = grants.iter().cloned().chain(more).collect();
+        let Some(only) = only else { return grants };
+        let part = |grant: &Grant| -> Vec<Grant> {
+            let within = only.iter().any(|only| grant.path().starts_with(only));
+            let parts = only.iter().filter(|only| only.starts_with(grant.path()));
+            let parts = parts.filter_map(|part| Grant::new(part).ok());
+            // A link may have come in the place of the part.
+            let parts = parts.filter(|part| only.iter().any(|only| part.path() == only));
+            if within { vec![grant.clone()] } else { parts.collect() }
+        };
+        grants.iter().flat_map(part).collect()
     }
 }
 

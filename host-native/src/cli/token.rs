@@ -1,0 +1,251 @@
+use super::output::{print, print_json, print_note};
+use super::settings::DataDirectory;
+use super::value;
+use super::{Error, help};
+use crate::Reach;
+use crate::storage::{self, ErrorCode};
+use crate::tokens::{NewToken, Token, Tokens};
+use agent_memory_storage_files::{canonical, display};
+use clap::{Args, Subcommand, ValueHint};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Make, list and revoke the tokens of clients over HTTP.
+///
+/// As soon as there is a token, a server over HTTP lets nobody in without one. Each token reaches what
+/// it was made for. A change holds at once, also in a server that runs.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/token.txt")]))]
+pub struct TokenCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Create(Create),
+    List(List),
+    Revoke(Revoke),
+}
+
+/// Make a token, and print it. It cannot be shown again.
+#[derive(Debug, Args)]
+struct Create {
+    /// Name of the token, such as that of its user or program
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// Only these agents, as a comma list [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    agents: Option<Vec<String>>,
+
+    /// Only these stores, as a comma list [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    stores: Option<Vec<String>>,
+
+    /// Only repositories in this directory, of those that the server has [default: all]
+    ///
+    /// May be given several times.
+    #[arg(long = "repositories", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    repositories: Vec<PathBuf>,
+
+    /// No tools that change anything
+    #[arg(long)]
+    read_only: bool,
+
+    /// How long it is valid, such as `90d` [default: until it is revoked]
+    #[arg(long, value_name = "DURATION")]
+    expires: Option<String>,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// List the tokens, without their secrets.
+#[derive(Debug, Args)]
+struct List {
+    /// Print them as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Take a token away. Its next request is refused.
+#[derive(Debug, Args)]
+struct Revoke {
+    /// Name of the token
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Args)]
+struct Place {
+    #[command(flatten)]
+    data_directory: DataDirectory,
+}
+
+impl Place {
+    fn tokens(&self) -> Result<Tokens, Error> {
+        tokens_of(&self.data_directory)
+    }
+}
+
+/// The tokens in the data directory of a command.
+pub(super) fn tokens_of(data_directory: &DataDirectory) -> Result<Tokens, Error> {
+    let Some(directory) = data_directory.path()? else {
+        return Err(Error::usage("there is no home directory: give a directory with `--data-dir`"));
+    };
+    Tokens::of(&directory).map_err(failed)
+}
+
+impl TokenCommand {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        match self.action {
+            Action::Create(create) => create.run(),
+            Action::List(list) => list.run(),
+            Action::Revoke(revoke) => revoke.run(),
+        }
+    }
+}
+
+impl Create {
+    fn run(self) -> Result<ExitCode, Error> {
+        let tokens = self.place.tokens()?;
+        let name = self.name.trim().to_owned();
+        if name.is_empty() || name.chars().any(char::is_control) {
+            return Err(Error::usage("a name has a letter, and no control characters"));
+        }
+        let now = Timestamp::now();
+        let expires = self.expires.as_deref().map(|expires| {
+            let duration = valid_for(expires).filter(|duration| !duration.is_zero());
+            let duration = duration.ok_or_else(|| {
+                Error::usage(format!("`--expires` is `{expires}`: write it as `90d` or `12h`"))
+            })?;
+            now.checked_add(duration).map_err(Error::usage)
+        });
+        let directory = |given: &PathBuf| {
+            canonical(given)
+                .map_err(|error| Error::usage(format!("`{}`: {error}", given.display())))
+        };
+        let repositories: Vec<PathBuf> =
+            self.repositories.iter().map(directory).collect::<Result<_, _>>()?;
+        let reach = Reach {
+            agents: self.agents,
+            stores: self.stores,
+            repositories: (!repositories.is_empty()).then_some(repositories),
+            read_only: self.read_only,
+        };
+        let new = NewToken { name, reach, expires: expires.transpose()? };
+        let shown = tokens.create(new, now).map_err(failed)?;
+        print(&shown)?;
+        print_note("keep it now: it is not shown again. A server over HTTP now asks for a token");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl List {
+    fn run(self) -> Result<ExitCode, Error> {
+        let tokens = self.place.tokens()?.all().map_err(failed)?;
+        if self.json {
+            let tokens: Vec<Value> = tokens.iter().map(document).collect();
+            print_json(&Value::from(tokens).to_string())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if tokens.is_empty() {
+            print_note("there is no token: a server over HTTP serves the programs of this machine");
+        }
+        let now = Timestamp::now();
+        for token in tokens.iter() {
+            print(&line(token, now))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Revoke {
+    fn run(self) -> Result<ExitCode, Error> {
+        let tokens = self.place.tokens()?;
+        if !tokens.revoke(&self.name).map_err(failed)? {
+            let names: Vec<String> = tokens.all().map_err(failed)?.iter().map(named).collect();
+            let others = match names.is_empty() {
+                true => "there is none".to_owned(),
+                false => format!("there are {}", names.join(", ")),
+            };
+            return Err(Error::usage(format!("no token is called `{}`: {others}", self.name)));
+        }
+        print(&format!("`{}` is revoked", self.name))?;
+        if tokens.all().map_err(failed)?.is_empty() {
+            print_note(
+                "no token is left: a server that starts now serves this machine without any",
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A duration, also in days.
+fn valid_for(text: &str) -> Option<Duration> {
+    let days = text.trim().strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    let in_days = |days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+    days.map(in_days).or_else(|| value::duration(text))
+}
+
+fn named(token: &Token) -> String {
+    format!("`{}`", token.name)
+}
+
+/// A token for people, in one line.
+fn line(token: &Token, now: Timestamp) -> String {
+    let Reach { agents, stores, repositories, read_only } = token.reach();
+    let list = |what: &str, names: Option<Vec<String>>| {
+        names.map(|names| format!("{what} {}", names.join(",")))
+    };
+    let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| display(path)).collect::<Vec<_>>();
+    let reach = [
+        list("agents", agents),
+        list("stores", stores),
+        list("repositories", repositories.map(paths)),
+        read_only.then(|| "read only".to_owned()),
+    ];
+    let reach: Vec<String> = reach.into_iter().flatten().collect();
+    let reach = if reach.is_empty() { "everything".to_owned() } else { reach.join("; ") };
+    let used =
+        token.last_used.map_or_else(|| "never used".to_owned(), |used| format!("used {used:.0}"));
+    let ends = match token.expires {
+        Some(expires) if token.has_expired(now) => format!(", expired {expires:.0}"),
+        Some(expires) => format!(", expires {expires:.0}"),
+        None => String::new(),
+    };
+    format!("{}: {reach} ({used}{ends})", token.name)
+}
+
+fn document(token: &Token) -> Value {
+    let Reach { agents, stores, repositories, read_only } = token.reach();
+    let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| display(path)).collect::<Vec<_>>();
+    json!({
+        "id": token.id,
+        "name": token.name,
+        "created": token.created,
+        "expires": token.expires,
+        "last_used": token.last_used,
+        "agents": agents,
+        "stores": stores,
+        "repositories": repositories.map(paths),
+        "read_only": read_only,
+    })
+}
+
+fn failed(error: storage::Error) -> Error {
+    match error.code {
+        ErrorCode::AlreadyExists | ErrorCode::InvalidPath => Error::usage(error.message),
+        _ => Error::storage(error.message),
+    }
+}

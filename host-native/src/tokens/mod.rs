@@ -1,0 +1,175 @@
+//! Tokens: who may call a server over HTTP, and what each of them reaches.
+//!
+//! They are in `tokens.json` in the data directory, which only its owner may read. A token itself is
+//! shown once, when it is made; the file has its SHA-256.
+
+mod token;
+
+pub use token::{NewToken, Token};
+
+use crate::storage::{self, ErrorCode, lock_layout};
+use agent_memory_storage::{Area, Change, CommitError, Documents as _, Status};
+use agent_memory_storage_files::{Durability, Layout, Tree, canonical, display};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use token::Secret;
+
+const FILE: &str = "tokens.json";
+const MAX_BYTES: u64 = 1 << 20;
+
+/// How long a change waits for another program's change.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// The last use of a token is recorded at most once in this time.
+const RECORDED_EVERY: Duration = Duration::from_secs(60);
+
+/// The tokens of a data directory. A change by another program holds at once.
+#[derive(Debug)]
+pub struct Tokens {
+    tree: Tree,
+    location: String,
+    known: Mutex<Option<(Status, Arc<[Token]>)>>,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct File {
+    tokens: Vec<Token>,
+}
+
+impl Tokens {
+    /// The tokens of a data directory, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// `permission`, `io`, `invalid-path`.
+    pub fn of(data_directory: &Path) -> Result<Self, storage::Error> {
+        let directory = as_far_as_it_exists(data_directory);
+        let location = format!("{}/{FILE}", display(data_directory).trim_end_matches('/'));
+        let layout = Layout::of_registry(&directory, FILE, &location)?;
+        let tree = Tree::new(layout, Durability::Full);
+        Ok(Tokens { tree, location, known: Mutex::default() })
+    }
+
+    /// All tokens, also those that have expired, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// `io` if the file is not as this program writes it; `permission`.
+    pub fn all(&self) -> Result<Arc<[Token]>, storage::Error> {
+        let Some(status) = self.tree.stat(Area::Documents, FILE)? else {
+            return Ok(Arc::default());
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((before, tokens)) = &*known
+            && *before == status
+        {
+            return Ok(tokens.clone());
+        }
+        let tokens: Arc<[Token]> = self.read()?.tokens.into();
+        *known = Some((status, tokens.clone()));
+        Ok(tokens)
+    }
+
+    /// Makes a token, and returns it as its user sends it. It cannot be shown again.
+    ///
+    /// # Errors
+    ///
+    /// `already-exists` if one has the name; those of [`all`](Tokens::all), `busy`, `no-space`.
+    pub fn create(&self, new: NewToken, now: Timestamp) -> Result<String, storage::Error> {
+        let secret = Secret::new().map_err(|error| {
+            storage::Error::new(ErrorCode::Io, format!("no random numbers: {error}"))
+        })?;
+        self.change(|tokens| {
+            if tokens.iter().any(|token| token.name == new.name) {
+                let message = format!("there is a token `{}`: revoke it first", new.name);
+                return Err(storage::Error::new(ErrorCode::AlreadyExists, message));
+            }
+            tokens.push(Token::new(new, &secret, now));
+            Ok(secret.shown())
+        })
+    }
+
+    /// Takes a token away from now on, by its name. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Tokens::create).
+    pub fn revoke(&self, name: &str) -> Result<bool, storage::Error> {
+        self.change(|tokens| {
+            let before = tokens.len();
+            tokens.retain(|token| token.name != name);
+            Ok(tokens.len() < before)
+        })
+    }
+
+    /// The token that a request brings, unless it is unknown, revoked or expired.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`all`](Tokens::all).
+    pub fn find(&self, given: &str, now: Timestamp) -> Result<Option<Token>, storage::Error> {
+        let Some(secret) = Secret::read(given) else { return Ok(None) };
+        let tokens = self.all()?;
+        let found = tokens.iter().find(|token| token.is(&secret) && !token.has_expired(now));
+        Ok(found.cloned())
+    }
+
+    /// Records that a token was used, at most once a minute.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Tokens::create).
+    pub fn record_use(&self, token: &Token, now: Timestamp) -> Result<(), storage::Error> {
+        let is_recent = |used: Timestamp| now.duration_since(used).unsigned_abs() < RECORDED_EVERY;
+        if token.last_used.is_some_and(is_recent) {
+            return Ok(());
+        }
+        self.change(|tokens| {
+            let used = tokens.iter_mut().find(|other| other.id == token.id);
+            if let Some(used) = used {
+                used.last_used = Some(now);
+            }
+            Ok(())
+        })
+    }
+
+    fn read(&self) -> Result<File, storage::Error> {
+        let Some(document) = self.tree.read(Area::Documents, FILE, MAX_BYTES)? else {
+            return Ok(File::default());
+        };
+        serde_json::from_slice(&document.contents).map_err(|error| {
+            let message = format!("`{}` is damaged: {error}: mend or remove it", self.location);
+            storage::Error::new(ErrorCode::Io, message)
+        })
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<Token>) -> Result<T, storage::Error>,
+    ) -> Result<T, storage::Error> {
+        let lock = lock_layout(self.tree.layout(), LOCK_WAIT)?;
+        let mut file = self.read()?;
+        let done = change(&mut file.tokens)?;
+        let contents = serde_json::to_vec_pretty(&file).map_err(|error| {
+            storage::Error::new(ErrorCode::Io, format!("the tokens cannot be written: {error}"))
+        })?;
+        let put =
+            Change::Put { area: Area::Documents, path: FILE.to_owned(), contents, expects: None };
+        let committed = self.tree.commit(&[put], &|| lock.is_in_place());
+        committed.map_err(|CommitError { error, .. }| error)?;
+        Ok(done)
+    }
+}
+
+fn as_far_as_it_exists(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for above in absolute.ancestors() {
+        if let (Ok(canonical), Ok(rest)) = (canonical(above), absolute.strip_prefix(above)) {
+            return canonical.join(rest);
+        }
+    }
+    absolute
+}

@@ -1,0 +1,146 @@
+use crate::Reach;
+use agent_memory_storage::hexadecimal;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use subtle::ConstantTimeEq;
+
+/// The beginning of every token, by which programs that look for secrets find it.
+const PREFIX: &str = "amt_";
+
+const ID_BYTES: usize = 4;
+const SECRET_BYTES: usize = 32;
+
+/// A token to be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewToken {
+    /// Its name, for people.
+    pub name: String,
+    /// What it reaches.
+    pub reach: Reach,
+    /// When it expires, or never.
+    pub expires: Option<Timestamp>,
+}
+
+/// A token, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Token {
+    /// Its number, which is a part of what its user sends.
+    pub id: String,
+    /// Its name, for people.
+    pub name: String,
+    /// The SHA-256 of its secret.
+    sha256: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it expires, or never.
+    pub expires: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used: Option<Timestamp>,
+    agents: Option<Vec<String>>,
+    stores: Option<Vec<String>>,
+    repositories: Option<Vec<PathBuf>>,
+    read_only: bool,
+}
+
+impl Token {
+    pub(super) fn new(new: NewToken, secret: &Secret, now: Timestamp) -> Self {
+        let NewToken { name, reach, expires } = new;
+        let Reach { agents, stores, repositories, read_only } = reach;
+        let (id, sha256) = (secret.id.clone(), secret.sha256());
+        let last_used = None;
+        Token {
+            id,
+            name,
+            sha256,
+            created: now,
+            expires,
+            last_used,
+            agents,
+            stores,
+            repositories,
+            read_only,
+        }
+    }
+
+    /// What it reaches.
+    pub fn reach(&self) -> Reach {
+        Reach {
+            agents: self.agents.clone(),
+            stores: self.stores.clone(),
+            repositories: self.repositories.clone(),
+            read_only: self.read_only,
+        }
+    }
+
+    /// Whether it is of no use any more.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+
+    /// Whether it has this secret. It takes the same time for every secret.
+    pub(super) fn is(&self, secret: &Secret) -> bool {
+        let same = secret.sha256().as_bytes().ct_eq(self.sha256.as_bytes());
+        self.id == secret.id && bool::from(same)
+    }
+}
+
+/// What a user sends: the number of a token, and random bytes.
+pub(super) struct Secret {
+    id: String,
+    text: String,
+}
+
+impl Secret {
+    pub(super) fn new() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; ID_BYTES + SECRET_BYTES];
+        getrandom::fill(&mut bytes)?;
+        let (id, secret) = bytes.split_at(ID_BYTES);
+        Ok(Secret { id: hexadecimal(id), text: hexadecimal(secret) })
+    }
+
+    pub(super) fn read(given: &str) -> Option<Self> {
+        let (id, text) = given.strip_prefix(PREFIX)?.split_once('_')?;
+        let is_whole = id.len() == 2 * ID_BYTES && text.len() == 2 * SECRET_BYTES;
+        is_whole.then(|| Secret { id: id.to_owned(), text: text.to_owned() })
+    }
+
+    pub(super) fn shown(&self) -> String {
+        format!("{PREFIX}{}_{}", self.id, self.text)
+    }
+
+    fn sha256(&self) -> String {
+        hexadecimal(Sha256::digest(self.text.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_known_by_what_was_shown_and_by_nothing_else() {
+        let secret = Secret::new().unwrap();
+        let token = Token::new(NewToken::default(), &secret, Timestamp::UNIX_EPOCH);
+        let shown = secret.shown();
+        assert!(token.is(&Secret::read(&shown).unwrap()));
+        assert!(!serde_json::to_string(&token).unwrap().contains(&secret.text));
+        let last = if shown.ends_with('0') { "1" } else { "0" };
+        let other = format!("{}{last}", &shown[..shown.len() - 1]);
+        assert!(!token.is(&Secret::read(&other).unwrap()));
+        for bad in ["", "amt_", "amt_1_2", &shown[1..], &format!("{shown}0")] {
+            assert!(Secret::read(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_token_ends_at_its_moment() {
+        let secret = Secret::new().unwrap();
+        let expires = Some(Timestamp::UNIX_EPOCH);
+        let token =
+            Token::new(NewToken { expires, ..NewToken::default() }, &secret, Timestamp::MIN);
+        assert!(!token.has_expired(Timestamp::from_second(-1).unwrap()));
+        assert!(token.has_expired(Timestamp::UNIX_EPOCH));
+    }
+}
