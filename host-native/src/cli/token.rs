@@ -8,7 +8,8 @@ use crate::tokens::{NewToken, Token, Tokens};
 use agent_memory_storage_files::{canonical, display};
 use clap::{Args, Subcommand, ValueHint};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -155,8 +156,8 @@ impl List {
     fn run(self) -> Result<ExitCode, Error> {
         let tokens = self.place.tokens()?.all().map_err(failed)?;
         if self.json {
-            let tokens: Vec<Value> = tokens.iter().map(document).collect();
-            print_json(&Value::from(tokens).to_string())?;
+            let tokens: Vec<Shown> = tokens.iter().map(Shown::of).collect();
+            print_json(&json!(tokens).to_string())?;
             return Ok(ExitCode::SUCCESS);
         }
         if tokens.is_empty() {
@@ -208,11 +209,10 @@ fn line(token: &Token, now: Timestamp) -> String {
     let list = |what: &str, names: Option<Vec<String>>| {
         names.map(|names| format!("{what} {}", names.join(",")))
     };
-    let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| display(path)).collect::<Vec<_>>();
     let reach = [
-        list("agents", agents),
-        list("stores", stores),
-        list("repositories", repositories.map(paths)),
+        list("agents:", agents),
+        list("stores:", stores),
+        list("repositories:", repositories.map(|paths| shown(&paths))),
         read_only.then(|| "read only".to_owned()),
     ];
     let reach: Vec<String> = reach.into_iter().flatten().collect();
@@ -227,20 +227,32 @@ fn line(token: &Token, now: Timestamp) -> String {
     format!("{}: {reach} ({used}{ends})", token.name)
 }
 
-fn document(token: &Token) -> Value {
-    let Reach { agents, stores, repositories, read_only } = token.reach();
-    let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| display(path)).collect::<Vec<_>>();
-    json!({
-        "id": token.id,
-        "name": token.name,
-        "created": token.created,
-        "expires": token.expires,
-        "last_used": token.last_used,
-        "agents": agents,
-        "stores": stores,
-        "repositories": repositories.map(paths),
-        "read_only": read_only,
-    })
+/// A token for programs.
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: &'a str,
+    name: &'a str,
+    created: Timestamp,
+    expires: Option<Timestamp>,
+    last_used: Option<Timestamp>,
+    agents: Option<Vec<String>>,
+    stores: Option<Vec<String>>,
+    repositories: Option<Vec<String>>,
+    read_only: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn of(token: &'a Token) -> Self {
+        let Reach { agents, stores, repositories, read_only } = token.reach();
+        let (id, name) = (&token.id, &token.name);
+        let Token { created, expires, last_used, .. } = *token;
+        let repositories = repositories.map(|paths| shown(&paths));
+        Shown { id, name, created, expires, last_used, agents, stores, repositories, read_only }
+    }
+}
+
+fn shown(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| display(path)).collect()
 }
 
 fn failed(error: storage::Error) -> Error {

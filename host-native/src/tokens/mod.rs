@@ -117,7 +117,7 @@ impl Tokens {
         Ok(found.cloned())
     }
 
-    /// Records that a token was used, at most once a minute.
+    /// Notes that a token was used, at most once a minute.
     ///
     /// # Errors
     ///
