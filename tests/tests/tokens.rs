@@ -91,7 +91,7 @@ fn refused(server: &HttpServer, token: &str, tool: &str, arguments: Value) -> St
     let reply = call(server, token, tool, arguments);
     let message = reply.json();
     assert_eq!((reply.status, &message["result"]["isError"]), (200, &json!(true)), "{message}");
-    message["result"]["structuredContent"]["message"].as_str().unwrap_or_default().to_owned()
+    message["result"]["content"][0]["text"].as_str().expect("a text").to_owned()
 }
 
 fn tools(server: &HttpServer, token: &str) -> Vec<String> {

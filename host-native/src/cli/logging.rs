@@ -4,6 +4,9 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
+/// The target of lines that say who changed what: they are written at each level.
+const AUDIT: &str = "audit";
+
 /// Logs to standard error from this level up. Standard output is for results and MCP.
 pub(super) fn start(level: LevelFilter) {
     // At INFO `rmcp` logs details that only its developers need.
@@ -12,6 +15,7 @@ pub(super) fn start(level: LevelFilter) {
     let answers = if level > LevelFilter::INFO { level } else { LevelFilter::OFF };
     let targets = Targets::new()
         .with_default(level)
+        .with_target(AUDIT, LevelFilter::INFO)
         .with_target("rmcp", protocol)
         .with_target("rmcp::service", answers);
     let lines = fmt::layer()

@@ -1,10 +1,10 @@
 use super::output::{print, print_json, print_note};
 use super::settings::DataDirectory;
-use super::value;
 use super::{Error, help};
 use crate::Reach;
 use crate::storage::{self, ErrorCode};
 use crate::tokens::{NewToken, Token, Tokens};
+use agent_memory_setting_values::duration;
 use agent_memory_storage_files::{canonical, display};
 use clap::{Args, Subcommand, ValueHint};
 use jiff::Timestamp;
@@ -139,8 +139,8 @@ impl Create {
         let repositories: Vec<PathBuf> =
             self.repositories.iter().map(directory).collect::<Result<_, _>>()?;
         let reach = Reach {
-            agents: self.agents,
-            stores: self.stores,
+            agents: self.agents.map(|agents| names("--agents", agents)).transpose()?,
+            stores: self.stores.map(|stores| names("--stores", stores)).transpose()?,
             repositories: (!repositories.is_empty()).then_some(repositories),
             read_only: self.read_only,
         };
@@ -192,11 +192,20 @@ impl Revoke {
     }
 }
 
+/// The names of an option. An empty one would reach nothing, and nobody would see why.
+fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
+    let names: Vec<String> = given.iter().map(|name| name.trim().to_owned()).collect();
+    match names.iter().any(String::is_empty) {
+        true => Err(Error::usage(format!("`{option}` takes names with commas between them"))),
+        false => Ok(names),
+    }
+}
+
 /// A duration, also in days.
 fn valid_for(text: &str) -> Option<Duration> {
     let days = text.trim().strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
     let in_days = |days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60);
-    days.map(in_days).or_else(|| value::duration(text))
+    days.map(in_days).or_else(|| duration(text))
 }
 
 fn named(token: &Token) -> String {

@@ -1,8 +1,8 @@
 //! Who may pass: the tokens of requests over HTTP.
 
 use super::http::refusal;
-use crate::Reach;
 use crate::tokens::{Token, Tokens};
+use crate::{CallError, Outcome, Reach};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The most requests of one token in [`WINDOW`].
-const MAX_REQUESTS: u32 = 3_000;
+const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
 /// Lets requests pass that bring a token, and says whose they are. Without tokens, all pass.
@@ -40,6 +40,20 @@ impl Principal {
     /// That of a request over HTTP with a token.
     pub fn of(request: &RequestContext<RoleServer>) -> Option<&Principal> {
         request.extensions.get::<Parts>()?.extensions.get::<Principal>()
+    }
+
+    /// Logs a call of a tool that can change something: how it ended and the resources that it
+    /// changed, without their contents. A call without an outcome was cancelled, and may have changed
+    /// something.
+    pub fn audit(&self, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
+        let (ended, changed) = match outcome {
+            None => ("cancelled", &[][..]),
+            Some(Ok(Outcome { answer: Ok(_), changed, .. })) => ("done", &changed[..]),
+            Some(Ok(Outcome { changed, .. })) => ("refused", &changed[..]),
+            Some(Err(_)) => ("failed", &[][..]),
+        };
+        let changed = changed.join(" ");
+        tracing::info!(target: "audit", token = self.name, tool, outcome = ended, changed);
     }
 }
 

@@ -10,6 +10,8 @@ use super::sampling::Sampling;
 use super::subscriptions::{MAX_SUBSCRIPTIONS, Subscriptions};
 use super::version::Version;
 use crate::{AgentMemory, Audience, Caller, MountedToolset, Reach, Tool};
+#[cfg(feature = "http")]
+use crate::{CallError, Outcome};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -103,14 +105,13 @@ impl Server {
         Reach::default()
     }
 
-    /// Writes down who has changed what, without what it is.
+    /// Writes down whose call it was and what it changed, if its tool can change something.
     #[cfg(feature = "http")]
-    fn audit(&self, request: &Request, tool: &str, is_error: Option<bool>) {
+    fn audit(&self, request: &Request, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
         let changes = |tool: &Tool| !tool.annotations.read_only_hint;
         let is_write = for_models(&self.memory).any(|own| own.is_called(tool) && changes(own));
         if let Some(principal) = Principal::of(request).filter(|_| is_write) {
-            let outcome = if is_error == Some(true) { "refused" } else { "done" };
-            tracing::info!(target: "audit", token = principal.name, tool, outcome);
+            principal.audit(tool, outcome);
         }
     }
 
@@ -272,13 +273,15 @@ impl ServerHandler for Server {
             outcome = self.memory.call_as(arrival, &call.name, &arguments, caller) => outcome,
             () = request.ct.cancelled() => {
                 tracing::debug!(tool = %call.name, "cancelled");
+                #[cfg(feature = "http")]
+                self.audit(&request, &call.name, None);
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
+        #[cfg(feature = "http")]
+        self.audit(&request, &call.name, Some(&outcome));
         let mut result = answer(outcome)?;
         tracing::debug!(tool = %call.name, error = result.is_error, "answered");
-        #[cfg(feature = "http")]
-        self.audit(&request, &call.name, result.is_error);
         result.meta = name_in_result(&request);
         Ok(result.into())
     }

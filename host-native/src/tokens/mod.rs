@@ -68,7 +68,7 @@ impl Tokens {
         {
             return Ok(tokens.clone());
         }
-        let tokens: Arc<[Token]> = self.read()?.tokens.into();
+        let tokens: Arc<[Token]> = self.read()?.0.tokens.into();
         *known = Some((status, tokens.clone()));
         Ok(tokens)
     }
@@ -136,14 +136,16 @@ impl Tokens {
         })
     }
 
-    fn read(&self) -> Result<File, storage::Error> {
+    /// The file and its version, if it is there.
+    fn read(&self) -> Result<(File, Option<String>), storage::Error> {
         let Some(document) = self.tree.read(Area::Documents, FILE, MAX_BYTES)? else {
-            return Ok(File::default());
+            return Ok((File::default(), None));
         };
-        serde_json::from_slice(&document.contents).map_err(|error| {
+        let file = serde_json::from_slice(&document.contents).map_err(|error| {
             let message = format!("`{}` is damaged: {error}: mend or remove it", self.location);
             storage::Error::new(ErrorCode::Io, message)
-        })
+        })?;
+        Ok((file, Some(document.version)))
     }
 
     fn change<T>(
@@ -151,13 +153,12 @@ impl Tokens {
         change: impl FnOnce(&mut Vec<Token>) -> Result<T, storage::Error>,
     ) -> Result<T, storage::Error> {
         let lock = lock_layout(self.tree.layout(), LOCK_WAIT)?;
-        let mut file = self.read()?;
+        let (mut file, expects) = self.read()?;
         let done = change(&mut file.tokens)?;
         let contents = serde_json::to_vec_pretty(&file).map_err(|error| {
             storage::Error::new(ErrorCode::Io, format!("the tokens cannot be written: {error}"))
         })?;
-        let put =
-            Change::Put { area: Area::Documents, path: FILE.to_owned(), contents, expects: None };
+        let put = Change::Put { area: Area::Documents, path: FILE.to_owned(), contents, expects };
         let committed = self.tree.commit(&[put], &|| lock.is_in_place());
         committed.map_err(|CommitError { error, .. }| error)?;
         Ok(done)

@@ -61,7 +61,8 @@ impl ComponentSession {
         let runtime = runtime.map_err(|error| error.to_string())?;
         let vectors = embedder.map(|embedder| embedder.vectors.clone()).unwrap_or_default();
         let CaseCaller { agents, stores } = case.text.caller.clone();
-        let caller = Caller { reach: Reach { agents, stores }, ..Caller::default() };
+        let caller =
+            Caller { reach: Reach { agents, stores, ..Reach::default() }, ..Caller::default() };
         Ok(Box::new(Self { scratch, memory, runtime, vectors, caller, follow_ups: Vec::new() }))
     }
 }
