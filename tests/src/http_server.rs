@@ -62,10 +62,16 @@ impl HttpServer {
     /// and no other variable.
     #[track_caller]
     pub fn start(arguments: &[String], directory: &Path) -> Self {
+        Self::start_at("127.0.0.1:0", arguments, directory, Stdio::null())
+    }
+
+    /// The same, at an address and with a log.
+    #[track_caller]
+    pub fn start_at(address: &str, arguments: &[String], directory: &Path, log: Stdio) -> Self {
         let mut command = Command::new(program("agent-memory"));
-        command.args(["serve", "--http", "127.0.0.1:0"]).args(arguments);
+        command.args(["serve", "--http", address]).args(arguments);
         command.current_dir(directory).env_clear().env("HOME", directory);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().expect("the server starts");
         let mut line = String::new();
         let output = child.stdout.take().expect("standard output");

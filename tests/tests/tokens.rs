@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use agent_memory_tests::http_server::{HttpServer, Reply};
 use agent_memory_tests::product::program;
@@ -52,10 +52,13 @@ impl Scene {
     }
 
     fn start(&self) -> HttpServer {
+        HttpServer::start(&self.options(), self.directory.path())
+    }
+
+    fn options(&self) -> Vec<String> {
         let allow = format!("--allow={}", self.path().join("work").display());
         let memories = format!("--memory-dir={}", self.path().join("memories").display());
-        let options = ["--toolset=all".to_owned(), allow, memories, self.data()];
-        HttpServer::start(&options, self.directory.path())
+        vec!["--toolset=all".to_owned(), allow, memories, self.data()]
     }
 }
 
@@ -225,4 +228,82 @@ fn tokens_are_listed_with_their_last_use_and_without_their_secret() {
     let unknown = scene.token(&["revoke", "eve"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("there are `ada`"), "{unknown:?}");
+}
+
+#[test]
+fn who_changed_what_is_logged_without_contents() {
+    let scene = Scene::new();
+    let token = scene.create("ada's laptop", &[]);
+    let path = scene.path().join("log");
+    let log = Stdio::from(fs::File::create(&path).expect("a file"));
+    let options = [scene.options(), vec!["--log-level=ERROR".to_owned()]].concat();
+    let server = HttpServer::start_at("127.0.0.1:0", &options, scene.directory.path(), log);
+    let memory = json!({ "store": "team", "path": "notes/kite", "content": "Kites are red." });
+    called(&server, &token, "add_memory", memory.clone());
+    refused(&server, &token, "add_memory", memory);
+    called(&server, &token, "search_memory", json!({ "query": "kites" }));
+    server.end().expect("it ends");
+    let log = fs::read_to_string(&path).expect("a log");
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("token=")).collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    for (line, outcome) in lines.iter().zip(["done", "refused"]) {
+        assert!(line.contains("ada's laptop") && line.contains("add_memory"), "{line}");
+        assert!(line.contains(&format!("outcome=\"{outcome}\"")), "{line}");
+    }
+    assert!(lines[0].contains("team"), "{log}");
+    assert!(!log.contains("red") && !log.contains(&token), "{log}");
+}
+
+#[test]
+fn with_tokens_other_machines_are_served_by_the_names_that_are_allowed() {
+    let scene = Scene::new();
+    let exposed = "0.0.0.0:0";
+    let refused = Command::new(program("agent-memory"))
+        .args(["serve", "--http", exposed])
+        .args(scene.options())
+        .env_clear()
+        .env("HOME", scene.directory.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("token create"), "{refused:?}");
+
+    let token = scene.create("ada", &[]);
+    let options = [scene.options(), vec!["--allow-host=memory.example.com".to_owned()]].concat();
+    let directory = scene.directory.path();
+    let server = HttpServer::start_at(exposed, &options, directory, Stdio::null());
+    let bearer = format!("Bearer {token}");
+    let status = |host: &str, bearer: &str| {
+        let fields = [
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "tools/list"),
+            ("Authorization", bearer),
+            ("Host", host),
+        ];
+        let body = stateless(1, "tools/list", json!({})).to_string();
+        server.request("POST", "/mcp", &fields, &body).status
+    };
+    assert_eq!(status("memory.example.com", &bearer), 200);
+    assert_eq!(status("memory.example.com", ""), 401);
+    assert_eq!(status("evil.example.com", &bearer), 403);
+}
+
+#[test]
+fn numbers_are_for_those_with_a_token_and_name_nobody() {
+    let scene = Scene::new();
+    let token = scene.create("watcher", &["--agents", "ada"]);
+    let server = scene.start();
+    let memory = json!({ "content": "Kites are red.", "type": "core" });
+    called(&server, &token, "store_memory", memory);
+    assert_eq!(server.request("GET", "/metrics", &[], "").status, 401);
+    let bearer = format!("Bearer {token}");
+    let reply = server.request("GET", "/metrics", &[("Authorization", &bearer)], "");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(reply.field("content-type").is_some_and(|of| of.contains("openmetrics")));
+    let call = "calls_total{toolset=\"records\",tool=\"store_memory\",outcome=\"done\"} 1";
+    assert!(reply.body.contains(call), "{}", reply.body);
+    assert!(reply.body.contains("http_responses_total{status=\"401\"} 1"), "{}", reply.body);
+    for secret in ["ada", "watcher", "kite"] {
+        assert!(!reply.body.contains(secret), "{secret}: {}", reply.body);
+    }
 }

@@ -1,6 +1,7 @@
 //! Who may pass: the tokens of requests over HTTP.
 
 use super::http::refusal;
+use super::metrics::ended;
 use crate::tokens::{Token, Tokens};
 use crate::{CallError, Outcome, Reach};
 use axum::extract::{Request, State};
@@ -43,17 +44,14 @@ impl Principal {
     }
 
     /// Logs a call of a tool that can change something: how it ended and the resources that it
-    /// changed, without their contents. A call without an outcome was cancelled, and may have changed
-    /// something.
+    /// changed, without their contents.
     pub fn audit(&self, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
-        let (ended, changed) = match outcome {
-            None => ("cancelled", &[][..]),
-            Some(Ok(Outcome { answer: Ok(_), changed, .. })) => ("done", &changed[..]),
-            Some(Ok(Outcome { changed, .. })) => ("refused", &changed[..]),
-            Some(Err(_)) => ("failed", &[][..]),
+        let (token, ended) = (&self.name, ended(outcome));
+        let changed = match outcome {
+            Some(Ok(outcome)) => outcome.changed.join(" "),
+            _ => String::new(),
         };
-        let changed = changed.join(" ");
-        tracing::info!(target: "audit", token = self.name, tool, outcome = ended, changed);
+        tracing::info!(target: "audit", token, tool, outcome = ended, changed);
     }
 }
 

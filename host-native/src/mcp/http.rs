@@ -1,6 +1,8 @@
 //! The tools over HTTP: MCP's Streamable HTTP, where each request stands alone.
 
+use super::connections::{self, Limits};
 use super::gate::{self, Gate};
+use super::metrics::{METRICS_TYPE, Metrics};
 use super::server::{Server, Transport};
 use super::serving::{CLOSING, ServeError};
 use crate::tokens::Tokens;
@@ -33,6 +35,10 @@ const MAX_REQUEST: usize = 20 << 20;
 
 /// How long a client may take to send a request, and the tools to answer it.
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What clients may take before they are known. Half of the file descriptors that a process usually
+/// has are for connections.
+const LIMITS: Limits = Limits { connections: 512, silence: Duration::from_secs(30) };
 
 /// How long open connections may take to end after the last answer.
 const HANGING_UP: Duration = Duration::from_secs(1);
@@ -114,15 +120,13 @@ pub async fn serve_http(
     let requests = Requests::default();
     let hang_up = CancellationToken::new();
     let app = app(&memory, &requests, address, &hang_up, options);
-    let served =
-        axum::serve(listener, app).with_graceful_shutdown(hang_up.clone().cancelled_owned());
-    let mut served = tokio::spawn(served.into_future());
+    let mut served = tokio::spawn(connections::serve(listener, app, LIMITS, hang_up.clone()));
     let result = tokio::select! {
-        ended = &mut served => ended.map_or_else(|error| Err(broken(error.into())), |ended| ended.map_err(broken)),
+        ended = &mut served => ended.map_err(|error| broken(error.into())),
         () = stop => {
             requests.finish().await;
             hang_up.cancel();
-            // A client may keep its connection open for as long as it likes.
+            // A client may take its time to read an answer.
             let _ = tokio::time::timeout(HANGING_UP, &mut served).await;
             served.abort();
             Ok(())
@@ -183,19 +187,23 @@ fn app(
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_REQUEST)
         .with_cancellation_token(cut.clone());
-    let server = Server::new(memory.clone(), requests.end.clone(), Transport::Http);
+    let metrics = Metrics::new();
+    let transport = Transport::Http(metrics.clone());
+    let server = Server::new(memory.clone(), requests.end.clone(), transport);
     let service = StreamableHttpService::new(
         move || Ok(server.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let gate = Gate::new(tokens);
+    let gate = from_fn_with_state(Gate::new(tokens), gate::pass);
     let tools = post_service(service)
-        .layer(from_fn_with_state(gate, gate::pass))
+        .layer(gate.clone())
         .layer(from_fn_with_state(requests.clone(), request));
+    let numbers = get(numbers).with_state(metrics.clone()).layer(gate);
     let app = Router::new()
         .route(HTTP_PATH, tools)
         .route("/healthz", get(async || "ok\n"))
+        .route("/metrics", numbers)
         .route("/readyz", get(ready).with_state(requests.clone()))
         .fallback(async || {
             refusal(StatusCode::NOT_FOUND, "there is nothing here: the tools are at `/mcp`")
@@ -203,6 +211,7 @@ fn app(
         .method_not_allowed_fallback(async || {
             refusal(StatusCode::METHOD_NOT_ALLOWED, "each request stands alone: send it by POST")
         });
+    let app = app.layer(from_fn_with_state(metrics, counted));
     if origins.is_empty() {
         return app;
     }
@@ -263,6 +272,19 @@ fn parse_error(reason: &str) -> Response {
     let error = json!({ "code": -32700, "message": format!("the body is no message: {reason}") });
     let message = json!({ "jsonrpc": "2.0", "id": null, "error": error });
     (StatusCode::BAD_REQUEST, Json(message)).into_response()
+}
+
+async fn numbers(State(metrics): State<Metrics>) -> Response {
+    match metrics.text() {
+        Ok(text) => ([(CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
+        Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the numbers cannot be written"),
+    }
+}
+
+async fn counted(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    metrics.count_response(response.status());
+    response
 }
 
 async fn ready(State(requests): State<Requests>) -> Response {

@@ -21,6 +21,8 @@
 
 mod answer;
 mod batches;
+#[cfg(feature = "http")]
+mod connections;
 mod error;
 #[cfg(feature = "http")]
 mod gate;
@@ -28,6 +30,8 @@ mod gate;
 mod http;
 mod intake;
 mod lines;
+#[cfg(feature = "http")]
+mod metrics;
 mod prompts;
 mod resources;
 mod roots;

@@ -3,6 +3,8 @@ use super::error::{unknown_method, unrecognised};
 #[cfg(feature = "http")]
 use super::gate::Principal;
 use super::intake;
+#[cfg(feature = "http")]
+use super::metrics::{Metrics, ended};
 use super::prompts;
 use super::resources::{self, is_resource};
 use super::roots::{ClientRoots, KnownRoots};
@@ -25,18 +27,20 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use rmcp::{ErrorData, ServerHandler, model};
 use serde_json::{Value, json};
 use std::sync::Arc;
+#[cfg(feature = "http")]
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 type Request = RequestContext<RoleServer>;
 
 /// How messages come and go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Transport {
     /// One connection for all messages of one client.
     Stdio,
     /// Requests that stand alone: before 2026-07-28, a client gets nothing but their answers.
     #[cfg(feature = "http")]
-    Http,
+    Http(Metrics),
 }
 
 /// The MCP handler of one client; over HTTP, of one request.
@@ -60,7 +64,7 @@ impl Server {
 
     /// Whether a client that began with `initialize` hears of changes.
     fn can_notify(&self) -> bool {
-        self.transport == Transport::Stdio
+        matches!(self.transport, Transport::Stdio)
     }
 
     fn has_resources(&self) -> bool {
@@ -105,13 +109,27 @@ impl Server {
         Reach::default()
     }
 
-    /// Writes down whose call it was and what it changed, if its tool can change something.
+    /// Counts a call of a tool. If the tool can change something, writes down whose call it was and
+    /// what it changed. Without an outcome, the call was cancelled.
     #[cfg(feature = "http")]
-    fn audit(&self, request: &Request, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
-        let changes = |tool: &Tool| !tool.annotations.read_only_hint;
-        let is_write = for_models(&self.memory).any(|own| own.is_called(tool) && changes(own));
-        if let Some(principal) = Principal::of(request).filter(|_| is_write) {
-            principal.audit(tool, outcome);
+    fn note(
+        &self,
+        request: &Request,
+        tool: &str,
+        took: Duration,
+        outcome: Option<&Result<Outcome, CallError>>,
+    ) {
+        let Some(tool) = for_models(&self.memory).find(|own| own.is_called(tool)) else { return };
+        if let Transport::Http(metrics) = &self.transport {
+            let toolsets = self.memory.toolsets();
+            let toolset = toolsets.iter().find(|toolset| toolset.tools.contains(&tool.name));
+            let toolset = toolset.map_or("", |toolset| &toolset.name);
+            metrics.count_call(toolset, &tool.name, ended(outcome), took);
+        }
+        if let Some(principal) = Principal::of(request)
+            && !tool.annotations.read_only_hint
+        {
+            principal.audit(&tool.name, outcome);
         }
     }
 
@@ -225,7 +243,7 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         // In a session that began with `initialize`, `rmcp` has stored the client before. A
         // stateless session has none, and takes no `initialize`.
-        if self.transport == Transport::Stdio && request.peer.peer_info().is_none() {
+        if matches!(self.transport, Transport::Stdio) && request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }
         request.peer.set_peer_info(params.clone());
@@ -269,17 +287,19 @@ impl ServerHandler for Server {
             ));
         }
         let arguments = serde_json::Value::Object(call.arguments.unwrap_or_default()).to_string();
+        #[cfg(feature = "http")]
+        let begun = Instant::now();
         let outcome = tokio::select! {
             outcome = self.memory.call_as(arrival, &call.name, &arguments, caller) => outcome,
             () = request.ct.cancelled() => {
                 tracing::debug!(tool = %call.name, "cancelled");
                 #[cfg(feature = "http")]
-                self.audit(&request, &call.name, None);
+                self.note(&request, &call.name, begun.elapsed(), None);
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
         #[cfg(feature = "http")]
-        self.audit(&request, &call.name, Some(&outcome));
+        self.note(&request, &call.name, begun.elapsed(), Some(&outcome));
         let mut result = answer(outcome)?;
         tracing::debug!(tool = %call.name, error = result.is_error, "answered");
         result.meta = name_in_result(&request);
