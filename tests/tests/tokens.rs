@@ -1,6 +1,8 @@
 //! Tokens of clients over HTTP: who gets in, and what each reaches.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -199,6 +201,61 @@ fn a_token_for_some_repositories_knows_no_other() {
     assert_eq!(of(&other), of(&none));
     // Without a name, it is the one that it reaches.
     called(&server, &one, "list_sessions", json!({ "agent_name": "ada" }));
+}
+
+#[test]
+fn who_may_no_longer_read_hears_of_no_change() {
+    let scene = Scene::new();
+    let (all, ada) = (scene.create("all", &[]), scene.create("ada", &["--agents", "ada"]));
+    let server = scene.start();
+    let listen = |token: &str, uri: &str| {
+        let listen = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+        let bearer = format!("Bearer {token}");
+        let fields = [
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "subscriptions/listen"),
+            ("Authorization", &bearer),
+        ];
+        let body = stateless(1, "subscriptions/listen", listen).to_string();
+        let request = server.bytes("POST", "/mcp", &fields, &body);
+        BufReader::new(server.connect(&request).expect("a connection"))
+    };
+    // What stands in the stream until a change of the resource, and whether there is one.
+    let hears = |stream: &mut BufReader<TcpStream>, uri: &str| {
+        let mut line = String::new();
+        while stream.read_line(&mut line).is_ok_and(|length| length > 0) {
+            if line.contains("resources/updated") && line.contains(uri) {
+                return true;
+            }
+            line.clear();
+        }
+        false
+    };
+    let store = |agent: &str, content: &str| {
+        let memory = json!({ "agent_id": agent, "content": content, "type": "core" });
+        called(&server, &all, "store_memory", memory);
+    };
+    store("bob", "begins");
+    store("ada", "begins");
+    let (bobs, adas) = ("memory://bob/stats", "memory://ada/stats");
+    let mut of_all = listen(&all, bobs);
+    let mut own = listen(&ada, adas);
+    let mut foreign = listen(&ada, bobs);
+    // The head of the answer says that the server listens.
+    for stream in [&mut of_all, &mut own, &mut foreign] {
+        let mut head = String::new();
+        stream.read_line(&mut head).expect("an answer");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    }
+    store("bob", "likes kites");
+    store("ada", "likes boats");
+    assert!(hears(&mut of_all, bobs) && hears(&mut own, adas));
+
+    assert!(scene.token(&["revoke", "ada"]).status.success());
+    store("bob", "likes trains");
+    store("ada", "likes planes");
+    // Both streams end, and tell of nothing more.
+    assert!(!hears(&mut own, adas) && !hears(&mut foreign, bobs));
 }
 
 #[test]

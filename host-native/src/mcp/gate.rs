@@ -33,8 +33,8 @@ struct Guard {
 /// Whose request it is.
 #[derive(Clone)]
 pub(super) struct Principal {
-    pub name: String,
-    pub reach: Reach,
+    token: Token,
+    tokens: Arc<Tokens>,
 }
 
 impl Principal {
@@ -43,10 +43,19 @@ impl Principal {
         request.extensions.get::<Parts>()?.extensions.get::<Principal>()
     }
 
+    pub fn reach(&self) -> Reach {
+        self.token.reach()
+    }
+
+    /// Whether its token has been neither revoked nor expired since.
+    pub fn may_go_on(&self) -> bool {
+        self.tokens.is_valid(&self.token, Timestamp::now()).unwrap_or_default()
+    }
+
     /// Logs a call of a tool that can change something: how it ended and the resources that it
     /// changed, without their contents.
     pub fn audit(&self, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
-        let (token, ended) = (&self.name, ended(outcome));
+        let (token, ended) = (&self.token.name, ended(outcome));
         let changed = match outcome {
             Some(Ok(outcome)) => outcome.changed.join(" "),
             _ => String::new(),
@@ -96,7 +105,7 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
         return response;
     }
-    let principal = Principal { name: token.name.clone(), reach: token.reach() };
+    let principal = Principal { token: token.clone(), tokens: guard.tokens.clone() };
     request.extensions_mut().insert(principal);
     let guard = guard.clone();
     tokio::task::spawn_blocking(move || {

@@ -100,7 +100,7 @@ impl Server {
     /// What the client of a request reaches.
     #[cfg(feature = "http")]
     fn reach(&self, request: &Request) -> Reach {
-        Principal::of(request).map(|principal| principal.reach.clone()).unwrap_or_default()
+        Principal::of(request).map(Principal::reach).unwrap_or_default()
     }
 
     /// What the client of a request reaches.
@@ -131,6 +131,18 @@ impl Server {
         {
             principal.audit(&tool.name, outcome);
         }
+    }
+
+    /// Whether the client of a request that is open for long may still be answered.
+    #[cfg(feature = "http")]
+    fn may_go_on(&self, request: &Request) -> bool {
+        Principal::of(request).is_none_or(Principal::may_go_on)
+    }
+
+    /// Whether the client of a request that is open for long may still be answered.
+    #[cfg(not(feature = "http"))]
+    fn may_go_on(&self, _: &Request) -> bool {
+        true
     }
 
     /// Whether the client of a request may read a resource: who may not does not hear of its changes.
@@ -329,6 +341,9 @@ impl ServerHandler for Server {
         let mut changes = self.memory.changes();
         let notify = async {
             while let Some(changed) = changes.next().await {
+                if !self.may_go_on(subscription.request_context()) {
+                    return;
+                }
                 for uri in uris.iter().filter(|uri| changed.concerns(uri)) {
                     if subscription.sink().notify_resource_updated(uri).await.is_err() {
                         return;

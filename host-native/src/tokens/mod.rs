@@ -117,6 +117,16 @@ impl Tokens {
         Ok(found.cloned())
     }
 
+    /// Whether a token that was found still lets its user in.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`all`](Tokens::all).
+    pub fn is_valid(&self, token: &Token, now: Timestamp) -> Result<bool, storage::Error> {
+        let tokens = self.all()?;
+        Ok(tokens.iter().any(|other| other.id == token.id && !other.has_expired(now)))
+    }
+
     /// Notes that a token was used, at most once a minute.
     ///
     /// # Errors
