@@ -43,7 +43,8 @@ export async function workplace({ granted = true } = {}) {
       args: ["-c", '"$@"; echo $? >"$0"', exitStatus, ...serve, ...grant],
       cwd: directory,
     },
-    serveHttp: () => serveHttp(["serve", "--http", "127.0.0.1:0", ...serve.slice(2), ...grant], directory),
+    serveHttp: (...more) =>
+      serveHttp(["serve", "--http", "127.0.0.1:0", ...serve.slice(2), ...grant, ...more], directory),
     exitStatus: async () => {
       const status = await readFile(exitStatus, "utf8").catch(() => "none: the client killed the server");
       return status.trim();
@@ -64,5 +65,6 @@ async function serveHttp(args, cwd) {
       const [status] = await ended;
       return String(status);
     },
+    [Symbol.dispose]: () => server.kill("SIGKILL"),
   };
 }

@@ -183,7 +183,7 @@ fn app(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_allowed_hosts(hosts.chain([address.ip().to_string()]))
-        .with_allowed_origins(origins.iter().map(with_port))
+        .with_allowed_origins(own_origins(address).chain(origins.iter().map(with_port)))
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_REQUEST)
         .with_cancellation_token(cut.clone());
@@ -229,6 +229,12 @@ fn app(
         .allow_headers(fields.map(HeaderName::from_static));
     // A layer wraps what is there: also the answer to a page that asks before it sends.
     app.layer(cors)
+}
+
+/// The origins of the server itself. It has no pages, but some clients name the server as their origin.
+fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
+    let names = ["localhost", "127.0.0.1", "[::1]"];
+    names.into_iter().map(move |name| format!("http://{name}:{}", address.port()))
 }
 
 /// Passes a request on, unless the server is stopping.
