@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::http_server::{HttpServer, Reply};
 use agent_memory_tests::product::program;
 use agent_memory_tests::runners::mcp_client::stateless;
@@ -105,6 +107,51 @@ fn tools(server: &HttpServer, token: &str) -> Vec<String> {
     tools.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
+/// Subscribes to a resource.
+fn listen(server: &HttpServer, token: &str, uri: &str) -> BufReader<TcpStream> {
+    let listen = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+    let bearer = format!("Bearer {token}");
+    let fields = [
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "subscriptions/listen"),
+        ("Authorization", &bearer),
+    ];
+    let body = stateless(1, "subscriptions/listen", listen).to_string();
+    let request = server.bytes("POST", "/mcp", &fields, &body);
+    BufReader::new(server.connect(&request).expect("a connection"))
+}
+
+/// Waits until the server listens.
+#[track_caller]
+fn begins(stream: &mut BufReader<TcpStream>) {
+    let mut line = String::new();
+    while !line.contains("acknowledged") {
+        line.clear();
+        assert!(stream.read_line(&mut line).expect("an answer") > 0, "it ends");
+    }
+}
+
+/// Changes something until the stream tells that a resource has changed. The first change may come
+/// before the server listens. False if the stream ends before.
+fn hears(stream: &mut BufReader<TcpStream>, uri: &str, change: &dyn Fn()) -> bool {
+    let pause = Some(Duration::from_millis(200));
+    stream.get_ref().set_read_timeout(pause).expect("a timeout");
+    let until = Instant::now() + TIMEOUT;
+    let mut line = String::new();
+    while Instant::now() < until {
+        change();
+        loop {
+            match stream.read_line(&mut line) {
+                Ok(0) => return false,
+                Ok(_) if line.contains("resources/updated") && line.contains(uri) => return true,
+                Ok(_) => line.clear(),
+                Err(_) => break,
+            }
+        }
+    }
+    panic!("nothing is told, and the stream does not end");
+}
+
 #[test]
 fn nobody_gets_in_without_a_token_that_holds() {
     let scene = Scene::new();
@@ -128,6 +175,69 @@ fn nobody_gets_in_without_a_token_that_holds() {
     // A token that is revoked while a server runs.
     assert!(scene.token(&["revoke", "ada"]).status.success());
     assert_eq!(ask(&server, &token, "tools/list", json!({})).status, 401);
+}
+
+#[test]
+fn a_server_that_began_without_tokens_asks_for_one_from_the_first_on() {
+    let scene = Scene::new();
+    let server = scene.start();
+    let list = |token: &str| ask(&server, token, "tools/list", json!({})).status;
+    assert_eq!(list(""), 200);
+    let token = scene.create("ada", &[]);
+    assert_eq!((list(""), list(&token)), (401, 200));
+    // It does not open again.
+    assert!(scene.token(&["revoke", "ada"]).status.success());
+    assert_eq!((list(""), list(&token)), (401, 401));
+}
+
+#[test]
+fn a_file_of_tokens_that_is_damaged_or_replaced_lets_nobody_in_by_mistake() {
+    let scene = Scene::new();
+    let token = scene.create("ada", &["--agents", "ada"]);
+    let server = scene.start();
+    let list = |token: &str| ask(&server, token, "tools/list", json!({})).status;
+    assert_eq!(list(&token), 200);
+    let data = scene.path().join("data");
+    let file = data.join("tokens.json");
+    let whole = fs::read_to_string(&file).expect("a file");
+    for damaged in [
+        whole.replace("\"agents\"", "\"agent\""),
+        whole.replace("\"read_only\": false", "\"read_only\": false, \"only\": 1"),
+        whole.replace("\"stores\": null,", ""),
+        "{".to_owned(),
+    ] {
+        assert_ne!(damaged, whole);
+        fs::write(&file, damaged).expect("it is written");
+        assert_eq!(list(&token), 503);
+        assert_eq!(scene.token(&["list"]).status.code(), Some(3));
+    }
+    fs::write(&file, &whole).expect("it is written");
+    assert_eq!(list(&token), 200);
+    // The directory is another one now.
+    fs::rename(&data, scene.path().join("before")).expect("it is moved");
+    fs::create_dir(&data).expect("a directory");
+    fs::write(&file, &whole).expect("a copy");
+    assert!(scene.token(&["revoke", "ada"]).status.success());
+    assert_eq!(list(&token), 401);
+}
+
+#[test]
+fn a_token_cannot_be_made_for_what_nothing_is_called() {
+    let scene = Scene::new();
+    for wrong in [
+        &["a b"][..],
+        &[""],
+        &["x", "--agents", ""],
+        &["x", "--agents", "ada,../bob"],
+        &["x", "--stores", "*"],
+        &["x", "--expires", "0d"],
+        &["x", "--expires", "99999999d"],
+        &["x", "--repositories", "/no such directory"],
+    ] {
+        let made = scene.token(&[&["create"], wrong].concat());
+        assert_eq!(made.status.code(), Some(2), "{wrong:?}: {made:?}");
+    }
+    assert!(scene.token(&["list"]).stdout.is_empty());
 }
 
 #[test]
@@ -208,29 +318,6 @@ fn who_may_no_longer_read_hears_of_no_change() {
     let scene = Scene::new();
     let (all, ada) = (scene.create("all", &[]), scene.create("ada", &["--agents", "ada"]));
     let server = scene.start();
-    let listen = |token: &str, uri: &str| {
-        let listen = json!({ "notifications": { "resourceSubscriptions": [uri] } });
-        let bearer = format!("Bearer {token}");
-        let fields = [
-            ("MCP-Protocol-Version", "2026-07-28"),
-            ("Mcp-Method", "subscriptions/listen"),
-            ("Authorization", &bearer),
-        ];
-        let body = stateless(1, "subscriptions/listen", listen).to_string();
-        let request = server.bytes("POST", "/mcp", &fields, &body);
-        BufReader::new(server.connect(&request).expect("a connection"))
-    };
-    // What stands in the stream until a change of the resource, and whether there is one.
-    let hears = |stream: &mut BufReader<TcpStream>, uri: &str| {
-        let mut line = String::new();
-        while stream.read_line(&mut line).is_ok_and(|length| length > 0) {
-            if line.contains("resources/updated") && line.contains(uri) {
-                return true;
-            }
-            line.clear();
-        }
-        false
-    };
     let store = |agent: &str, content: &str| {
         let memory = json!({ "agent_id": agent, "content": content, "type": "core" });
         called(&server, &all, "store_memory", memory);
@@ -238,24 +325,50 @@ fn who_may_no_longer_read_hears_of_no_change() {
     store("bob", "begins");
     store("ada", "begins");
     let (bobs, adas) = ("memory://bob/stats", "memory://ada/stats");
-    let mut of_all = listen(&all, bobs);
-    let mut own = listen(&ada, adas);
-    let mut foreign = listen(&ada, bobs);
-    // The head of the answer says that the server listens.
+    let mut of_all = listen(&server, &all, bobs);
+    let mut own = listen(&server, &ada, adas);
+    let mut foreign = listen(&server, &ada, bobs);
     for stream in [&mut of_all, &mut own, &mut foreign] {
-        let mut head = String::new();
-        stream.read_line(&mut head).expect("an answer");
-        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        begins(stream);
     }
-    store("bob", "likes kites");
-    store("ada", "likes boats");
-    assert!(hears(&mut of_all, bobs) && hears(&mut own, adas));
+    assert!(hears(&mut of_all, bobs, &|| store("bob", "likes kites")));
+    assert!(hears(&mut own, adas, &|| store("ada", "likes boats")));
 
     assert!(scene.token(&["revoke", "ada"]).status.success());
-    store("bob", "likes trains");
-    store("ada", "likes planes");
     // Both streams end, and tell of nothing more.
-    assert!(!hears(&mut own, adas) && !hears(&mut foreign, bobs));
+    assert!(!hears(&mut own, adas, &|| store("ada", "likes planes")));
+    assert!(!hears(&mut foreign, bobs, &|| store("bob", "likes trains")));
+}
+
+#[test]
+fn a_resource_is_that_of_the_repository_that_its_reader_reaches() {
+    let scene = Scene::new();
+    let all = scene.create("all", &[]);
+    let of = |name: &str| {
+        let directory = scene.repository(name).display().to_string();
+        scene.create(name, &["--repositories", &directory])
+    };
+    let (one, two) = (of("one"), of("two"));
+    let server = scene.start();
+    let uri = "sessions://ada/summary";
+    let mut streams = [listen(&server, &one, uri), listen(&server, &two, uri)];
+    for stream in &mut streams {
+        begins(stream);
+    }
+    let [mut of_one, mut of_two] = streams;
+    let update = |name: &str, token: &str| {
+        let arguments = json!({
+            "agent_name": "ada", "repo_root": scene.repository(name), "mode": "append",
+            "section": "Key Knowledge", "content": "Kites are red.",
+        });
+        called(&server, token, "update_summary", arguments);
+    };
+    let start = json!({ "agent_name": "ada", "repo_root": scene.repository("two") });
+    called(&server, &all, "start_session", start);
+    assert!(hears(&mut of_two, uri, &|| update("two", &two)));
+    assert!(scene.token(&["revoke", "one"]).status.success());
+    // The stream of `one` ends, and has told of nothing.
+    assert!(!hears(&mut of_one, uri, &|| update("two", &two)));
 }
 
 #[test]
@@ -284,13 +397,13 @@ fn tokens_are_listed_with_their_last_use_and_without_their_secret() {
     }
     let unknown = scene.token(&["revoke", "eve"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("there are `ada`"), "{unknown:?}");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("token list"), "{unknown:?}");
 }
 
 #[test]
 fn who_changed_what_is_logged_without_contents() {
     let scene = Scene::new();
-    let token = scene.create("ada's laptop", &[]);
+    let token = scene.create("adas-laptop", &[]);
     let path = scene.path().join("log");
     let log = Stdio::from(fs::File::create(&path).expect("a file"));
     let options = [scene.options(), vec!["--log-level=ERROR".to_owned()]].concat();
@@ -304,7 +417,7 @@ fn who_changed_what_is_logged_without_contents() {
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("token=")).collect();
     assert_eq!(lines.len(), 2, "{log}");
     for (line, outcome) in lines.iter().zip(["done", "refused"]) {
-        assert!(line.contains("ada's laptop") && line.contains("add_memory"), "{line}");
+        assert!(line.contains("adas-laptop") && line.contains("add_memory"), "{line}");
         assert!(line.contains(&format!("outcome=\"{outcome}\"")), "{line}");
     }
     assert!(lines[0].contains("team"), "{log}");

@@ -72,14 +72,16 @@ impl Serve {
         let memory = self.memory()?;
         if let Some(address) = self.http {
             let tokens = tokens_of(self.settings.data_directory())?;
-            let has_tokens =
-                !tokens.all().map_err(|error| Error::storage(error.message))?.is_empty();
+            let count = tokens.all().map_err(|error| Error::storage(error.message))?.len();
+            if !mcp::is_local(address) && count == 0 {
+                return Err(Error::usage(ServeError::Exposed(address)));
+            }
             let options = mcp::HttpOptions {
                 allowed_origins: self.allow_origin,
                 allowed_hosts: self.allow_host,
-                tokens: has_tokens.then(|| Arc::new(tokens)),
+                tokens: Some(Arc::new(tokens)),
             };
-            return serve_http(memory, address, options);
+            return serve_http(memory, address, options, count);
         }
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
@@ -104,10 +106,8 @@ fn serve_http(
     memory: AgentMemory,
     address: SocketAddr,
     options: mcp::HttpOptions,
+    tokens: usize,
 ) -> Result<ExitCode, Error> {
-    if !mcp::is_local(address) && options.tokens.is_none() {
-        return Err(Error::usage(ServeError::Exposed(address)));
-    }
     let tools = mcp::for_models(&memory).count();
     let runtime = program::runtime_of_server()?;
     let served = runtime.block_on(async {
@@ -116,7 +116,13 @@ fn serve_http(
             .map_err(|error| Error::storage(format!("cannot listen at `{address}`: {error}")))?;
         let address = listener.local_addr().map_err(Error::storage)?;
         let url = format!("http://{address}{}", mcp::HTTP_PATH);
-        tracing::info!(version = env!("CARGO_PKG_VERSION"), tools, url, "serving MCP over HTTP");
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            tools,
+            tokens,
+            url,
+            "serving MCP over HTTP"
+        );
         let stop = stop_signal();
         output::print(&url)?;
         mcp::serve_http(memory, listener, options, stop).await.map_err(Error::usage)

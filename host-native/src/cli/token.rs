@@ -1,4 +1,5 @@
 use super::output::{print, print_json, print_note};
+use super::setting::checked_path;
 use super::settings::DataDirectory;
 use super::{Error, help};
 use crate::Reach;
@@ -10,14 +11,19 @@ use clap::{Args, Subcommand, ValueHint};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// How long a token may be valid: a hundred years.
+const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 60 * 60);
+
 /// Make, list and revoke the tokens of clients over HTTP.
 ///
-/// As soon as there is a token, a server over HTTP lets nobody in without one. Each token reaches what
-/// it was made for. A change holds at once, also in a server that runs.
+/// As soon as there is a token, a server over HTTP with the same data directory lets nobody in without
+/// one. Each token reaches what it was made for. A change holds at once, also in a server that runs.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/token.txt")]))]
 pub struct TokenCommand {
@@ -50,8 +56,8 @@ struct Create {
     /// Only repositories in this directory, of those that the server has [default: all]
     ///
     /// May be given several times.
-    #[arg(long = "repositories", value_name = "DIR", value_hint = ValueHint::DirPath)]
-    repositories: Vec<PathBuf>,
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    repositories: Vec<OsString>,
 
     /// No tools that change anything
     #[arg(long)]
@@ -104,7 +110,7 @@ pub(super) fn tokens_of(data_directory: &DataDirectory) -> Result<Tokens, Error>
     let Some(directory) = data_directory.path()? else {
         return Err(Error::usage("there is no home directory: give a directory with `--data-dir`"));
     };
-    Tokens::of(&directory).map_err(failed)
+    Ok(Tokens::new(&directory))
 }
 
 impl TokenCommand {
@@ -120,24 +126,18 @@ impl TokenCommand {
 impl Create {
     fn run(self) -> Result<ExitCode, Error> {
         let tokens = self.place.tokens()?;
-        let name = self.name.trim().to_owned();
-        if name.is_empty() || name.chars().any(char::is_control) {
-            return Err(Error::usage("a name has a letter, and no control characters"));
-        }
+        let name = checked_name("NAME", &self.name)?;
         let now = Timestamp::now();
         let expires = self.expires.as_deref().map(|expires| {
-            let duration = valid_for(expires).filter(|duration| !duration.is_zero());
-            let duration = duration.ok_or_else(|| {
-                Error::usage(format!("`--expires` is `{expires}`: write it as `90d` or `12h`"))
+            let is_allowed = |duration: &Duration| !duration.is_zero() && *duration <= LONGEST;
+            let duration = valid_for(expires).filter(is_allowed).ok_or_else(|| {
+                let accepted = "write it as `90d` or `12h`, at most `36500d`";
+                Error::usage(format!("`--expires` is `{expires}`: {accepted}"))
             })?;
             now.checked_add(duration).map_err(Error::usage)
         });
-        let directory = |given: &PathBuf| {
-            canonical(given)
-                .map_err(|error| Error::usage(format!("`{}`: {error}", given.display())))
-        };
         let repositories: Vec<PathBuf> =
-            self.repositories.iter().map(directory).collect::<Result<_, _>>()?;
+            self.repositories.iter().map(|given| directory(given)).collect::<Result<_, _>>()?;
         let reach = Reach {
             agents: self.agents.map(|agents| names("--agents", agents)).transpose()?,
             stores: self.stores.map(|stores| names("--stores", stores)).transpose()?,
@@ -145,9 +145,18 @@ impl Create {
             read_only: self.read_only,
         };
         let new = NewToken { name, reach, expires: expires.transpose()? };
+        let name = new.name.clone();
         let shown = tokens.create(new, now).map_err(failed)?;
-        print(&shown)?;
-        print_note("keep it now: it is not shown again. A server over HTTP now asks for a token");
+        if let Err(error) = print(&shown) {
+            // Nobody has seen it.
+            tokens.revoke(&name).map_err(failed)?;
+            return Err(error);
+        }
+        print_note(&format!(
+            "keep it now: it is not shown again. From now on, a server over HTTP with the tokens of \
+             `{}` asks for one",
+            tokens.location()
+        ));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -174,30 +183,52 @@ impl List {
 impl Revoke {
     fn run(self) -> Result<ExitCode, Error> {
         let tokens = self.place.tokens()?;
-        if !tokens.revoke(&self.name).map_err(failed)? {
-            let names: Vec<String> = tokens.all().map_err(failed)?.iter().map(named).collect();
-            let others = match names.is_empty() {
-                true => "there is none".to_owned(),
-                false => format!("there are {}", names.join(", ")),
-            };
-            return Err(Error::usage(format!("no token is called `{}`: {others}", self.name)));
+        let name = self.name.trim();
+        if !tokens.revoke(name).map_err(failed)? {
+            let help = "`agent-memory token list` names them all";
+            let location = tokens.location();
+            return Err(Error::usage(format!(
+                "no token in `{location}` is called `{name}`: {help}"
+            )));
         }
-        print(&format!("`{}` is revoked", self.name))?;
+        print(&format!("`{name}` is revoked"))?;
         if tokens.all().map_err(failed)?.is_empty() {
             print_note(
-                "no token is left: a server that starts now serves this machine without any",
+                "no token is left: a server that starts now serves this machine without one",
             );
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The names of an option. An empty one would reach nothing, and nobody would see why.
+/// The names of an option. One that nothing can have would reach nothing, and nobody would see why.
 fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
-    let names: Vec<String> = given.iter().map(|name| name.trim().to_owned()).collect();
-    match names.iter().any(String::is_empty) {
-        true => Err(Error::usage(format!("`{option}` takes names with commas between them"))),
-        false => Ok(names),
+    given.iter().map(|name| checked_name(option, name)).collect()
+}
+
+/// A name by the rule for names of agents and stores.
+fn checked_name(source: &str, given: &str) -> Result<String, Error> {
+    let name = given.trim();
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let begins = name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
+    if begins && name.len() <= 64 && name.bytes().all(is_inner) {
+        return Ok(name.to_owned());
+    }
+    let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with a \
+                    letter or digit";
+    Err(Error::usage(format!("`{source}` is `{name}`: {accepted}")))
+}
+
+/// A directory of an option.
+fn directory(given: &OsStr) -> Result<PathBuf, Error> {
+    let path = checked_path("--repositories", given)?;
+    let failed = |why: &dyn Display| {
+        Error::usage(format!("`--repositories` is `{}`: {why}", path.display()))
+    };
+    let found = canonical(&path).map_err(|error| failed(&error))?;
+    match found.is_dir() {
+        true => Ok(found),
+        false => Err(failed(&"it is no directory")),
     }
 }
 
@@ -206,10 +237,6 @@ fn valid_for(text: &str) -> Option<Duration> {
     let days = text.trim().strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
     let in_days = |days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60);
     days.map(in_days).or_else(|| duration(text))
-}
-
-fn named(token: &Token) -> String {
-    format!("`{}`", token.name)
 }
 
 /// A token for people, in one line.
@@ -266,7 +293,7 @@ fn shown(paths: &[PathBuf]) -> Vec<String> {
 
 fn failed(error: storage::Error) -> Error {
     match error.code {
-        ErrorCode::AlreadyExists | ErrorCode::InvalidPath => Error::usage(error.message),
+        ErrorCode::AlreadyExists => Error::usage(error.message),
         _ => Error::storage(error.message),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::http::refusal;
 use super::metrics::ended;
-use crate::tokens::{Token, Tokens};
+use crate::storage;
+use crate::tokens::{Token, Tokens, is_use_due};
 use crate::{CallError, Outcome, Reach};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -13,6 +14,7 @@ use axum::response::Response;
 use jiff::Timestamp;
 use rmcp::service::{RequestContext, RoleServer};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,14 +22,25 @@ use std::time::{Duration, Instant};
 const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Lets requests pass that bring a token, and says whose they are. Without tokens, all pass.
+/// Lets requests pass that bring a token, and says whose they are.
 #[derive(Clone)]
 pub(super) struct Gate(Option<Arc<Guard>>);
 
 struct Guard {
     tokens: Arc<Tokens>,
-    /// The requests of each token, and since when they are counted.
-    counts: Mutex<HashMap<String, (Instant, u32)>>,
+    /// Whether a request needs a token. A server that began without one asks for it from the first
+    /// token on, and then for good.
+    is_closed: AtomicBool,
+    /// What is known of each token that came.
+    uses: Mutex<HashMap<String, Use>>,
+}
+
+/// The use of a token by this process.
+struct Use {
+    /// Since when its requests are counted.
+    since: Instant,
+    requests: u32,
+    recorded: Option<Timestamp>,
 }
 
 /// Whose request it is.
@@ -60,65 +73,103 @@ impl Principal {
             Some(Ok(outcome)) => outcome.changed.join(" "),
             _ => String::new(),
         };
-        tracing::info!(target: "audit", token, tool, outcome = ended, changed);
+        tracing::info!(target: "audit", token, tool, outcome = ended, changed, "audit");
     }
 }
 
 impl Gate {
-    pub fn new(tokens: Option<Arc<Tokens>>) -> Self {
-        let guard = |tokens| Arc::new(Guard { tokens, counts: Mutex::default() });
-        Gate(tokens.map(guard))
+    /// A gate for the holders of tokens. Without `tokens`, all pass. With `is_open`, all pass as long
+    /// as there is no token.
+    pub fn new(tokens: Option<Arc<Tokens>>, is_open: bool) -> Self {
+        let is_closed = AtomicBool::new(!is_open);
+        Gate(tokens.map(|tokens| Arc::new(Guard { tokens, is_closed, uses: Mutex::default() })))
     }
 }
 
 impl Guard {
-    /// Counts a request. False if its token has had its share.
-    fn count(&self, token: &Token) -> bool {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, count) = counts.entry(token.id.clone()).or_insert((Instant::now(), 0));
-        if since.elapsed() >= WINDOW {
-            (*since, *count) = (Instant::now(), 0);
+    /// Whether a request needs a token.
+    fn is_closed(&self) -> Result<bool, storage::Error> {
+        if !self.is_closed.load(Ordering::Relaxed) && !self.tokens.all()?.is_empty() {
+            self.is_closed.store(true, Ordering::Relaxed);
         }
-        *count += 1;
-        *count <= MAX_REQUESTS
+        Ok(self.is_closed.load(Ordering::Relaxed))
     }
+
+    /// The token of a request, if it needs one and has one.
+    fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Known, storage::Error> {
+        if !self.is_closed()? {
+            return Ok(Known::Anybody);
+        }
+        let found = match bearer(headers) {
+            Some(given) => self.tokens.find(given, now)?,
+            None => None,
+        };
+        Ok(found.map_or(Known::Nobody, Known::Holder))
+    }
+
+    /// Counts a request. None if its token has had its share, otherwise whether its use is to be
+    /// recorded.
+    fn count(&self, token: &Token, now: Timestamp) -> Option<bool> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let unused = || Use { since: Instant::now(), requests: 0, recorded: token.last_used };
+        let used = uses.entry(token.id.clone()).or_insert_with(unused);
+        if used.since.elapsed() >= WINDOW {
+            (used.since, used.requests) = (Instant::now(), 0);
+        }
+        used.requests += 1;
+        let is_due = is_use_due(used.recorded, now);
+        if is_due {
+            used.recorded = Some(now);
+        }
+        (used.requests <= MAX_REQUESTS).then_some(is_due)
+    }
+}
+
+/// Who sent a request.
+enum Known {
+    /// Nobody has to say.
+    Anybody,
+    /// Somebody without a token that holds.
+    Nobody,
+    Holder(Token),
 }
 
 pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let Some(guard) = gate.0 else { return next.run(request).await };
     let now = Timestamp::now();
-    let found = match bearer(request.headers()) {
-        Some(given) => guard.tokens.find(given, now),
-        None => Ok(None),
-    };
-    let token = match found {
-        Ok(Some(token)) => token,
-        Ok(None) => return unauthorized(),
+    let token = match guard.find(request.headers(), now) {
+        Ok(Known::Anybody) => return next.run(request).await,
+        Ok(Known::Nobody) => return unauthorized(),
+        Ok(Known::Holder(token)) => token,
         Err(error) => {
             tracing::error!("no request is let in: {}", error.message);
             return refusal(StatusCode::SERVICE_UNAVAILABLE, "the tokens cannot be read");
         }
     };
-    if !guard.count(&token) {
+    let Some(is_use_due) = guard.count(&token, now) else {
         let mut response =
             refusal(StatusCode::TOO_MANY_REQUESTS, "this token has made too many requests: wait");
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
         return response;
+    };
+    let tokens = guard.tokens.clone();
+    request.extensions_mut().insert(Principal { token: token.clone(), tokens: tokens.clone() });
+    if is_use_due {
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = tokens.record_use(&token, now) {
+                tracing::warn!("the use of a token is not recorded: {}", error.message);
+            }
+        });
     }
-    let principal = Principal { token: token.clone(), tokens: guard.tokens.clone() };
-    request.extensions_mut().insert(principal);
-    let guard = guard.clone();
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = guard.tokens.record_use(&token, now) {
-            tracing::warn!("the use of a token is not recorded: {}", error.message);
-        }
-    });
     next.run(request).await
 }
 
 /// The token in the header, as RFC 6750 writes it.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let mut given = headers.get_all(AUTHORIZATION).iter();
+    // Of two, a proxy and this server might take different ones.
+    let (Some(one), None) = (given.next(), given.next()) else { return None };
+    let (scheme, token) = one.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 

@@ -55,8 +55,8 @@ pub struct HttpOptions {
     /// The names of this server besides `localhost` and its address. Requests for another `Host` are
     /// refused with status 403.
     pub allowed_hosts: Vec<String>,
-    /// The tokens of its clients. If they are given, a request without one gets status 401, and a
-    /// client reaches what its token reaches.
+    /// The tokens of its clients. A request without one gets status 401, and a client reaches what its
+    /// token reaches. On a loopback address, requests need none until there is a token.
     pub tokens: Option<Arc<Tokens>>,
 }
 
@@ -91,7 +91,7 @@ impl FromStr for Origin {
 /// # Errors
 ///
 /// [`ServeError::Exposed`] for a listener on another address without tokens; [`ServeError::Broken`] if
-/// the listener fails.
+/// the listener fails or the tokens cannot be read.
 ///
 /// # Example
 ///
@@ -113,7 +113,13 @@ pub async fn serve_http(
 ) -> Result<(), ServeError> {
     let broken = |error: std::io::Error| ServeError::Broken(error.to_string());
     let address = listener.local_addr().map_err(broken)?;
-    if !is_local(address) && options.tokens.is_none() {
+    let has_tokens = match &options.tokens {
+        Some(tokens) => {
+            !tokens.all().map_err(|error| ServeError::Broken(error.message))?.is_empty()
+        }
+        None => false,
+    };
+    if !is_local(address) && !has_tokens {
         return Err(ServeError::Exposed(address));
     }
     memory.resume(Caller::default());
@@ -195,7 +201,7 @@ fn app(
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let gate = from_fn_with_state(Gate::new(tokens), gate::pass);
+    let gate = from_fn_with_state(Gate::new(tokens, is_local(address)), gate::pass);
     let tools = post_service(service)
         .layer(gate.clone())
         .layer(from_fn_with_state(requests.clone(), request));

@@ -87,6 +87,10 @@ impl Server {
     /// What the client of a request brings to its calls.
     fn caller(&self, request: &Request) -> Caller {
         let reach = self.reach(request);
+        // Over HTTP there is no way to ask a client.
+        if !matches!(self.transport, Transport::Stdio) {
+            return Caller { reach, ..Caller::default() };
+        }
         let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
         let capabilities = request.client_capabilities().filter(|_| samples);
         Caller {
@@ -145,14 +149,15 @@ impl Server {
         true
     }
 
-    /// Whether the client of a request may read a resource: who may not does not hear of its changes.
-    async fn may_read(&self, uri: &str, reach: &Reach) -> bool {
-        if !reach.is_limited() {
-            return true;
+    /// What the client of a request reads in each of these resources, if it may.
+    async fn read_all(&self, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
+        let mut contents = Vec::new();
+        for uri in uris {
+            let caller = Caller { reach: reach.clone(), ..Caller::default() };
+            let read = self.memory.read_resource(uri, caller).await;
+            contents.push(read.ok().and_then(|outcome| outcome.answer.ok()));
         }
-        let caller = Caller { reach: reach.clone(), ..Caller::default() };
-        let read = self.memory.read_resource(uri, caller).await;
-        read.is_ok_and(|outcome| outcome.answer.is_ok())
+        contents
     }
 
     /// Checks a request for a list of resources: they must exist, and every list is one page.
@@ -291,6 +296,10 @@ impl ServerHandler for Server {
         // Calls are numbered as they arrive, also those that are refused.
         let arrival =
             intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
+        // A request may take its time between its head and its end.
+        if !self.may_go_on(&request) {
+            return Err(ErrorData::invalid_request("the token is no longer valid", None));
+        }
         let caller = self.caller(&request);
         if !self.has_tool(&call.name, &caller.reach) {
             return Err(ErrorData::invalid_params(
@@ -332,19 +341,26 @@ impl ServerHandler for Server {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let reach = self.reach(subscription.request_context());
-        let mut uris = Vec::new();
-        for uri in subscription.accepted().resource_subscriptions.iter().flatten() {
-            if self.may_read(uri, &reach).await {
-                uris.push(uri.clone());
-            }
-        }
+        let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
         let mut changes = self.memory.changes();
+        // A URI stands for what its reader reaches. So a client with a limited reach hears of a change
+        // if it reads something else than before, and not if a URI of the same name has changed.
+        let is_limited = reach.is_limited();
+        let mut known = if is_limited { self.read_all(&uris, &reach).await } else { Vec::new() };
         let notify = async {
             while let Some(changed) = changes.next().await {
                 if !self.may_go_on(subscription.request_context()) {
                     return;
                 }
-                for uri in uris.iter().filter(|uri| changed.concerns(uri)) {
+                let mut updated: Vec<_> = uris.iter().filter(|uri| changed.concerns(uri)).collect();
+                if is_limited {
+                    let now = self.read_all(&uris, &reach).await;
+                    let both = uris.iter().zip(known.iter().zip(&now));
+                    updated =
+                        both.filter(|(_, (old, new))| old != new).map(|(uri, _)| uri).collect();
+                    known = now;
+                }
+                for uri in updated {
                     if subscription.sink().notify_resource_updated(uri).await.is_err() {
                         return;
                     }

@@ -335,7 +335,12 @@ impl Storage {
         match place {
             Place::Repository(name) => {
                 let grants = self.grants_within(more_roots, only);
-                let layout = Layout::of_repository(Repository::resolve(name, &grants)?)?;
+                let resolved = Repository::resolve(name, &grants);
+                let resolved = match only {
+                    Some(_) => resolved.map_err(|error| out_of_reach(name, error)),
+                    None => resolved,
+                };
+                let layout = Layout::of_repository(resolved?)?;
                 Ok(Tree::new(&self.0.engine, layout, None))
             }
             Place::Named { label, name } => {
@@ -515,6 +520,18 @@ impl Storage {
             if within { vec![grant.clone()] } else { parts.collect() }
         };
         grants.iter().flat_map(part).collect()
+    }
+}
+
+/// The error of a repository, for somebody who reaches only some: it names nothing else, and does not
+/// tell whether the repository exists.
+fn out_of_reach(name: &str, error: Error) -> Error {
+    match error.code {
+        ErrorCode::NotGranted | ErrorCode::NotFound => {
+            let message = format!("`{name}` is not a repository that you reach");
+            Error::new(ErrorCode::NotGranted, message)
+        }
+        _ => error,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod token;
 
+pub(crate) use token::is_use_due;
 pub use token::{NewToken, Token};
 
 use crate::storage::{self, ErrorCode, lock_layout};
@@ -18,39 +19,42 @@ use std::time::Duration;
 use token::Secret;
 
 const FILE: &str = "tokens.json";
+
+/// The largest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// The largest file that a new token may leave: notes of uses need room, too.
+const MAX_NEW_BYTES: usize = 1 << 19;
 
 /// How long a change waits for another program's change.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// The last use of a token is recorded at most once in this time.
-const RECORDED_EVERY: Duration = Duration::from_secs(60);
-
-/// The tokens of a data directory. A change by another program holds at once.
+/// The tokens of a data directory. A change by another program holds at once, also if the directory
+/// is replaced.
 #[derive(Debug)]
 pub struct Tokens {
-    tree: Tree,
+    directory: PathBuf,
     location: String,
     known: Mutex<Option<(Status, Arc<[Token]>)>>,
 }
 
 #[derive(Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     tokens: Vec<Token>,
 }
 
 impl Tokens {
     /// The tokens of a data directory, which need not exist.
-    ///
-    /// # Errors
-    ///
-    /// `permission`, `io`, `invalid-path`.
-    pub fn of(data_directory: &Path) -> Result<Self, storage::Error> {
+    pub fn new(data_directory: &Path) -> Self {
         let directory = as_far_as_it_exists(data_directory);
         let location = format!("{}/{FILE}", display(data_directory).trim_end_matches('/'));
-        let layout = Layout::of_registry(&directory, FILE, &location)?;
-        let tree = Tree::new(layout, Durability::Full);
-        Ok(Tokens { tree, location, known: Mutex::default() })
+        Tokens { directory, location, known: Mutex::default() }
+    }
+
+    /// The path of their file, for messages.
+    pub fn location(&self) -> &str {
+        &self.location
     }
 
     /// All tokens, also those that have expired, in the order in which they were made.
@@ -59,16 +63,16 @@ impl Tokens {
     ///
     /// `io` if the file is not as this program writes it; `permission`.
     pub fn all(&self) -> Result<Arc<[Token]>, storage::Error> {
-        let Some(status) = self.tree.stat(Area::Documents, FILE)? else {
-            return Ok(Arc::default());
-        };
+        let tree = self.tree()?;
+        let status = tree.stat(Area::Documents, FILE).map_err(|error| self.named(error))?;
+        let Some(status) = status else { return Ok(Arc::default()) };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, tokens)) = &*known
             && *before == status
         {
             return Ok(tokens.clone());
         }
-        let tokens: Arc<[Token]> = self.read()?.0.tokens.into();
+        let tokens: Arc<[Token]> = self.read(&tree)?.0.tokens.into();
         *known = Some((status, tokens.clone()));
         Ok(tokens)
     }
@@ -77,13 +81,13 @@ impl Tokens {
     ///
     /// # Errors
     ///
-    /// `already-exists` if one has the name; those of [`all`](Tokens::all), `busy`, `no-space`.
+    /// `already-exists` if one has the name; `too-large` if there are too many; those of [`all`](Tokens::all), `busy`, `no-space`.
     pub fn create(&self, new: NewToken, now: Timestamp) -> Result<String, storage::Error> {
         let secret = Secret::new().map_err(|error| {
             storage::Error::new(ErrorCode::Io, format!("no random numbers: {error}"))
         })?;
         self.change(|tokens| {
-            if tokens.iter().any(|token| token.name == new.name) {
+            if tokens.iter().any(|token| token.name.eq_ignore_ascii_case(&new.name)) {
                 let message = format!("there is a token `{}`: revoke it first", new.name);
                 return Err(storage::Error::new(ErrorCode::AlreadyExists, message));
             }
@@ -98,6 +102,9 @@ impl Tokens {
     ///
     /// Those of [`create`](Tokens::create).
     pub fn revoke(&self, name: &str) -> Result<bool, storage::Error> {
+        if self.all()?.iter().all(|token| token.name != name) {
+            return Ok(false);
+        }
         self.change(|tokens| {
             let before = tokens.len();
             tokens.retain(|token| token.name != name);
@@ -127,16 +134,12 @@ impl Tokens {
         Ok(tokens.iter().any(|other| other.id == token.id && !other.has_expired(now)))
     }
 
-    /// Notes that a token was used, at most once a minute.
+    /// Notes that a token was used.
     ///
     /// # Errors
     ///
     /// Those of [`create`](Tokens::create).
     pub fn record_use(&self, token: &Token, now: Timestamp) -> Result<(), storage::Error> {
-        let is_recent = |used: Timestamp| now.duration_since(used).unsigned_abs() < RECORDED_EVERY;
-        if token.last_used.is_some_and(is_recent) {
-            return Ok(());
-        }
         self.change(|tokens| {
             let used = tokens.iter_mut().find(|other| other.id == token.id);
             if let Some(used) = used {
@@ -147,8 +150,9 @@ impl Tokens {
     }
 
     /// The file and its version, if it is there.
-    fn read(&self) -> Result<(File, Option<String>), storage::Error> {
-        let Some(document) = self.tree.read(Area::Documents, FILE, MAX_BYTES)? else {
+    fn read(&self, tree: &Tree) -> Result<(File, Option<String>), storage::Error> {
+        let document = tree.read(Area::Documents, FILE, MAX_BYTES);
+        let Some(document) = document.map_err(|error| self.named(error))? else {
             return Ok((File::default(), None));
         };
         let file = serde_json::from_slice(&document.contents).map_err(|error| {
@@ -162,16 +166,34 @@ impl Tokens {
         &self,
         change: impl FnOnce(&mut Vec<Token>) -> Result<T, storage::Error>,
     ) -> Result<T, storage::Error> {
-        let lock = lock_layout(self.tree.layout(), LOCK_WAIT)?;
-        let (mut file, expects) = self.read()?;
+        let tree = self.tree()?;
+        let lock = lock_layout(tree.layout(), LOCK_WAIT)?;
+        let (mut file, expects) = self.read(&tree)?;
+        let before = file.tokens.len();
         let done = change(&mut file.tokens)?;
         let contents = serde_json::to_vec_pretty(&file).map_err(|error| {
             storage::Error::new(ErrorCode::Io, format!("the tokens cannot be written: {error}"))
         })?;
+        if file.tokens.len() > before && contents.len() > MAX_NEW_BYTES {
+            let message = format!("`{}` has no room for another token: revoke some", self.location);
+            return Err(storage::Error::new(ErrorCode::TooLarge, message));
+        }
         let put = Change::Put { area: Area::Documents, path: FILE.to_owned(), contents, expects };
-        let committed = self.tree.commit(&[put], &|| lock.is_in_place());
-        committed.map_err(|CommitError { error, .. }| error)?;
+        let committed = tree.commit(&[put], &|| lock.is_in_place());
+        committed.map_err(|CommitError { error, .. }| self.named(error))?;
         Ok(done)
+    }
+
+    fn tree(&self) -> Result<Tree, storage::Error> {
+        let layout = Layout::of_registry(&self.directory, FILE, &self.location)?;
+        Ok(Tree::new(layout, Durability::Full))
+    }
+
+    /// An error that names the file by its path.
+    fn named(&self, mut error: storage::Error) -> storage::Error {
+        error.message =
+            error.message.replace(&format!("`{FILE}`"), &format!("`{}`", self.location));
+        error
     }
 }
 

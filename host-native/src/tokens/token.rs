@@ -4,10 +4,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
+use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 /// The beginning of every token, by which programs that look for secrets find it.
 const PREFIX: &str = "amt_";
+
+/// The last use of a token is recorded at most once in this time.
+const RECORDED_EVERY: Duration = Duration::from_secs(60);
 
 const ID_BYTES: usize = 4;
 const SECRET_BYTES: usize = 32;
@@ -25,6 +29,7 @@ pub struct NewToken {
 
 /// A token, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Token {
     /// Its number, which is a part of what its user sends.
     pub id: String,
@@ -35,11 +40,17 @@ pub struct Token {
     /// When it was made.
     pub created: Timestamp,
     /// When it expires, or never.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub expires: Option<Timestamp>,
     /// When it was last used, to the minute.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub last_used: Option<Timestamp>,
+    // A field that is left out is an error, and does not stand for all.
+    #[serde(deserialize_with = "Option::deserialize")]
     agents: Option<Vec<String>>,
+    #[serde(deserialize_with = "Option::deserialize")]
     stores: Option<Vec<String>>,
+    #[serde(deserialize_with = "Option::deserialize")]
     repositories: Option<Vec<PathBuf>>,
     read_only: bool,
 }
@@ -84,6 +95,11 @@ impl Token {
         let same = secret.sha256().as_bytes().ct_eq(self.sha256.as_bytes());
         self.id == secret.id && bool::from(same)
     }
+}
+
+/// Whether a use of a token is to be recorded, after one that was: that is done once a minute.
+pub(crate) fn is_use_due(recorded: Option<Timestamp>, now: Timestamp) -> bool {
+    recorded.is_none_or(|recorded| now.duration_since(recorded).unsigned_abs() >= RECORDED_EVERY)
 }
 
 /// What a user sends: the number of a token, and random bytes.
