@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::names::AgentName;
+use crate::names::{AgentName, name_error};
 use crate::source::Owner;
 use crate::tool::{Call, Checked};
 
@@ -89,10 +89,15 @@ impl<'a> Parts<'a> {
         names: &[String],
         choose: impl FnOnce() -> Option<String>,
     ) -> Option<AgentName> {
-        self.agents.extend(names.iter().cloned());
-        let name = match (self.agent, names) {
-            (Some(agent), _) => names.iter().find(|name| *name == agent.as_str()).cloned(),
-            (None, [only]) => Some(only.clone()),
+        // Another program may have stored others.
+        let names = names.iter().filter(|name| name_error(name).is_none());
+        let names: Vec<&String> = names.collect();
+        self.agents.extend(names.iter().map(|name| (*name).clone()));
+        let name = match (self.agent, &names[..]) {
+            (Some(agent), _) => {
+                names.iter().find(|name| **name == agent.as_str()).copied().cloned()
+            }
+            (None, [only]) => Some((*only).clone()),
             (None, _) => choose(),
         };
         let agent = AgentName::parse(&name?)?;

@@ -60,7 +60,8 @@ fn a_text_is_within_its_budget_whatever_is_stored() {
         storage.put(&place, Area::Documents, &format!("{agent}/_summary.md"), summary);
     }
     for budget in [200, 250, 500, 1_500, 6_000, 20_000] {
-        for arguments in [json!({"budget": budget}), json!({"budget": budget, "agent": "agent-07"})] {
+        for arguments in [json!({"budget": budget}), json!({"budget": budget, "agent": "agent-07"})]
+        {
             let answer = call(&storage, "sessions", "resume_memory", &arguments);
             let text = answer["text"].as_str().expect("a text");
             let characters = text.chars().count();

@@ -37,12 +37,7 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     add("Recent memories", recent, recent_memories.count, "get_recent_memories");
     let compost = memory_compost.summaries.iter();
     let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary)).collect();
-    add(
-        "Summaries of earlier memories",
-        compost,
-        memory_compost.count,
-        "search_episodic_memories",
-    );
+    add("Summaries of earlier memories", compost, memory_compost.count, "search_episodic_memories");
     for warning in warnings {
         parts.warn(format!("layers of agent `{}`: {warning}", agent.name));
     }

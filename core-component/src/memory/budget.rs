@@ -1,5 +1,7 @@
 //! How much of each part fits in a budget.
 
+use std::ptr;
+
 use super::skipped::name;
 use crate::ranking::{Language, Query, passage};
 use crate::resume::{Part, Total};
@@ -26,10 +28,9 @@ pub(super) struct Told<'p> {
 /// Fits parts into a number of characters. Each part has a fair share: if it needs less, the others
 /// have the rest. Items stay whole, except a first one that is longer than the share of its part.
 pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
-    let mut left_out = Vec::new();
     let mut candidates: Vec<Candidate<'_>> = parts.iter().map(Candidate::new).collect();
     while candidates.iter().map(Candidate::least).sum::<usize>() > room {
-        left_out.push(candidates.remove(last_in_order(&candidates)).part);
+        candidates.remove(last_in_order(&candidates));
     }
     let wants: Vec<usize> = candidates.iter().map(|of| of.cost(of.items.len())).collect();
     let shares = fair_shares(&wants, room);
@@ -37,14 +38,10 @@ pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
         candidate.take(*share);
     }
     share_the_rest(&mut candidates, &shares, room);
-    let mut told = Vec::new();
-    for (candidate, share) in candidates.into_iter().zip(shares) {
-        let part = candidate.part;
-        match candidate.told(share) {
-            Some(of_part) => told.push(of_part),
-            None => left_out.push(part),
-        }
-    }
+    let told = candidates.into_iter().zip(shares).filter_map(|(of, share)| of.told(share));
+    let told: Vec<Told<'_>> = told.collect();
+    let is_told = |part: &&Part| told.iter().any(|of| ptr::eq(of.part, *part));
+    let left_out = parts.iter().filter(|part| !is_told(part)).collect();
     Fitted { told, left_out }
 }
 
@@ -201,7 +198,7 @@ fn shortened(text: &str, room: usize) -> Option<String> {
     let beginning = Query::in_language("", Language::English);
     // The mark of the item and its line end.
     let mut most = room.saturating_sub(3);
-    while most >= LEAST / 3 {
+    while most >= LEAST / 6 {
         let item = item(&passage(text, &beginning, most).shown);
         if length(&item) <= room {
             return Some(item);
@@ -294,7 +291,7 @@ mod tests {
         };
         assert_eq!(left_out(2_000), [""; 0]);
         assert_eq!(left_out(400), ["Three"]);
-        assert_eq!(left_out(300), ["Three", "Two"]);
-        assert_eq!(left_out(0), ["Three", "Two", "Four", "One"]);
+        assert_eq!(left_out(300), ["Two", "Three"]);
+        assert_eq!(left_out(0), ["One", "Two", "Three", "Four"]);
     }
 }

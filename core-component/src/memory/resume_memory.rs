@@ -28,7 +28,7 @@ const PARAGRAPH: usize = 2;
 /// The names of other agents and stores have at most this part of the budget: a quarter.
 const OF_NAMES: usize = 4;
 
-/// The note about parts that are left out has at least this part of the budget: an eighth.
+/// The names of parts that are left out have at least this part of the budget: an eighth.
 const OF_LEFT_OUT: usize = 8;
 
 pub(super) struct ResumeMemory;
@@ -111,13 +111,13 @@ fn text(call: &Call<'_>, agent: Option<&str>, collected: &Collected, budget: usi
     if !fitted.left_out.is_empty() {
         fitted = fit(parts, room.saturating_sub(budget / OF_LEFT_OUT));
     }
-    let told: String = fitted.told.iter().map(Told::text).collect();
-    let of_note = room.saturating_sub(length(&told) + PARAGRAPH);
-    let left_out =
-        (!fitted.left_out.is_empty()).then(|| left_out_note(&fitted.left_out, of_note));
-    let fence = (!told.is_empty()).then(|| format!("{BEGINNING}\n\n{}", fenced(told.trim_start())));
-    let paragraphs = fence.into_iter().chain(left_out).chain(notes);
-    paragraphs.map(|paragraph| paragraph.trim_end().to_owned() + "\n").collect::<Vec<_>>().join("\n")
+    let mut told: String = fitted.told.iter().map(Told::text).collect();
+    if !fitted.left_out.is_empty() {
+        told += &left_out(&fitted.left_out, room.saturating_sub(length(&told)));
+    }
+    let fence = format!("{BEGINNING}\n\n{}", fenced(told.trim_start()));
+    let paragraphs = [fence.trim_end().to_owned()].into_iter().chain(notes);
+    paragraphs.collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
 /// That nothing is kept, or nothing of the agent of the call.
@@ -129,25 +129,28 @@ fn nothing_kept(call: &Call<'_>, agent: Option<&str>, collected: &Collected) -> 
         Some(agent) => {
             let names: Vec<String> = agents.iter().cloned().collect();
             let question = did_you_mean(agent, &names).map(|question| format!("; {question}"));
-            let question = question.unwrap_or_default();
+            let question = question.filter(|_| !told.contains(agent)).unwrap_or_default();
             Some(format!("Nothing to go on with is kept of agent `{agent}` {yet}{question}"))
         }
         // The agents are told instead.
         None if !parts.is_empty() || !agents.is_empty() => None,
         None => Some(format!("Nothing to go on with is kept {yet}")),
     };
-    let is_nothing = parts.is_empty() && told.is_empty() && agents.is_empty();
+    let is_nothing =
+        parts.is_empty() && told.is_empty() && agents.is_empty() && warnings.is_empty();
+    let tools = if is_nothing { first_tools(call) } else { String::new() };
+    what.map(|what| sentence(&what) + &tools)
+}
+
+/// The tools of the mounted toolsets that keep the first memory.
+fn first_tools(call: &Call<'_>) -> String {
     let tools = call.resumes.iter().map(|of| call.listed(of.toolset, of.first_tool));
     let tools: Vec<String> = tools.map(|tool| format!("`{tool}`")).collect();
-    let hint = match tools.split_last() {
-        _ if !is_nothing || !warnings.is_empty() => String::new(),
-        Some((last, [])) => format!(" {last} keeps the first memory."),
-        Some((last, others)) => {
-            format!(" {} or {last} keeps the first memory.", others.join(", "))
-        }
+    match tools.split_last() {
         None => String::new(),
-    };
-    what.map(|what| sentence(&what) + &hint)
+        Some((only, [])) => format!(" {only} keeps the first memory."),
+        Some((last, others)) => format!(" {} or {last} keeps the first memory.", others.join(", ")),
+    }
 }
 
 /// The names of agents and stores of which nothing is told, in at most `room` characters.
@@ -174,20 +177,19 @@ fn others(
     (!note.is_empty()).then_some(note)
 }
 
-/// The parts of which nothing is told, in at most `room` characters.
-fn left_out_note(parts: &[&Part], room: usize) -> String {
+/// The parts of which nothing is told, with their tools, in at most `room` characters.
+fn left_out(parts: &[&Part], room: usize) -> String {
     let note = |most: usize| {
-        let named = parts.iter().take(most);
-        let mut named: Vec<String> = named
-            .map(|part| format!("{}: {} (`{}`)", part.title, name(&part.owner), part.read))
-            .collect();
-        match (parts.len().saturating_sub(most), most) {
-            (0, _) => {}
-            (1, 0) => named.push("1 part".to_owned()),
-            (count, 0) => named.push(format!("{count} parts")),
-            (more, _) => named.push(format!("{more} more")),
+        let mut note = "\n## Left out: a larger `budget` has room for more\n\n".to_owned();
+        for Part { title, owner, read, .. } in parts.iter().take(most) {
+            note += &format!("- {title}: {} (`{read}`)\n", name(owner));
         }
-        format!("Left out: {}. A larger `budget` has room for more.", named.join("; "))
+        match parts.len().saturating_sub(most) {
+            0 => {}
+            1 => note += "- 1 more\n",
+            more => note += &format!("- {more} more\n"),
+        }
+        note
     };
-    (0..=MAX_NAMES).rev().map(note).find(|note| count(note) <= room).unwrap_or_else(|| note(0))
+    (0..=MAX_NAMES).rev().map(note).find(|note| length(note) <= room).unwrap_or_else(|| note(0))
 }

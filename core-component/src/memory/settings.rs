@@ -15,7 +15,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: LEAVE_OUT,
         takes: Takes::Switch,
         default_text: "",
-        help: "Leave out the tool that searches all mounted toolsets",
+        help: "Leave out the tools over all mounted toolsets: to search them, and to resume with them",
         flag: "no-search",
         environment: &[],
     },

@@ -14,7 +14,8 @@ use crate::tool::{Call, Checked};
 /// The most memories of each type that are read.
 const MOST: u32 = 30;
 
-pub(super) const RESUME: Resume = Resume { toolset: "records", first_tool: "store_memory", collect };
+pub(super) const RESUME: Resume =
+    Resume { toolset: "records", first_tool: "store_memory", collect };
 
 /// Adds the memories of the agent.
 fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {

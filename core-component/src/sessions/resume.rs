@@ -80,11 +80,7 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
 }
 
 /// The agent with the last log; the first one in byte order among equals.
-fn with_last_log(
-    call: &Call<'_>,
-    root: &str,
-    names: &[String],
-) -> Result<Option<String>, Error> {
+fn with_last_log(call: &Call<'_>, root: &str, names: &[String]) -> Result<Option<String>, Error> {
     let mut last: Option<(Date, &str)> = None;
     for name in names.iter().take(MAX_AGENTS) {
         let Some(agent) = AgentName::parse(name) else { continue };
@@ -125,7 +121,8 @@ fn add_last_log(
         let blocks = blocks(&text, true);
         let mut has_entry = false;
         for section in &sections {
-            let of_section = blocks.iter().filter(|block| block.section.as_deref() == Some(section));
+            let of_section =
+                blocks.iter().filter(|block| block.section.as_deref() == Some(section));
             // The last entry of a log is the newest.
             let items = of_section.rev().map(|block| below(Some(&block.heading), block.text));
             let items: Vec<String> = items.collect();
