@@ -66,7 +66,8 @@ fn a_text_is_within_its_budget_whatever_is_stored() {
             let text = answer["text"].as_str().expect("a text");
             let characters = text.chars().count();
             assert!(characters <= 4 * budget, "{arguments}: {characters}");
-            assert!(characters > 2 * budget, "{arguments}: {characters}");
+            // A part has at most 200 items, which are short here.
+            assert!(characters > 2 * budget.min(1_500), "{arguments}: {characters}");
         }
     }
 }

@@ -67,7 +67,7 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
     });
     if let Some(summary) = summary {
         let blocks = blocks(&summary.text, false);
-        let items = blocks.iter().map(|block| below(block.section.as_deref(), &block.text));
+        let items = blocks.iter().map(|block| below(block.section.as_deref(), block.text));
         parts.add(Part {
             title: "Summary".to_owned(),
             owner: owner.clone(),
