@@ -14,10 +14,10 @@ use crate::stores::registry;
 use crate::tool::{Call, Checked, ErasedTool, name_the_only};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{layers, records, search, sessions, stores};
+use crate::{layers, memory, records, sessions, stores};
 
 const TOOLSETS: &[&Toolset] =
-    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET, &search::TOOLSET];
+    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET, &memory::TOOLSET];
 
 /// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -357,8 +357,9 @@ fn new_call<'a>(
     context: &'a Context,
     toolsets: &[&'static Toolset],
 ) -> Call<'a> {
-    let sources = toolsets.iter().filter_map(|toolset| toolset.search);
-    Call::new(storage, context, sources.collect(), tool_names(toolsets))
+    let sources = toolsets.iter().filter_map(|toolset| toolset.search).collect();
+    let resumes = toolsets.iter().filter_map(|toolset| toolset.resume).collect();
+    Call::new(storage, context, sources, resumes, tool_names(toolsets))
 }
 
 /// The names of tools, and how many of the toolsets have a tool of that name.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
+use crate::resume::Resume;
 use crate::tool::{Call, Checked, ErasedTool, Source};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
@@ -32,6 +33,8 @@ pub(crate) struct Toolset {
     pub left_out_by: Option<&'static str>,
     /// The toolset as a source of entries for a search.
     pub search: Option<Source>,
+    /// The toolset as a source of what an agent needs to go on.
+    pub resume: Option<Resume>,
 }
 
 impl Toolset {

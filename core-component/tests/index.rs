@@ -95,7 +95,7 @@ impl Scene {
     fn call(&self, tool: &str, arguments: &Value) -> Value {
         let toolset = if self.is_store { "stores" } else { "sessions" };
         let context = json!({
-            "settings": {"toolsets": [toolset, "search"]}, "now": "2026-01-01T10:00:00.000Z",
+            "settings": {"toolsets": [toolset, "memory"]}, "now": "2026-01-01T10:00:00.000Z",
             "zone": {"offset_minutes": 60}, "seed": 1,
         });
         let context = serde_json::from_value(context).expect("a context");

@@ -150,7 +150,7 @@ fn without_resources_their_methods_are_not_found() {
     for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
         let serve = &mut agent_memory(&repository.root());
-        let mut client = Client::of(serve.args(["serve", "--toolset", "search"]), version);
+        let mut client = Client::of(serve.args(["serve", "--toolset", "memory"]), version);
         client.request("tools/list", json!({}));
         for method in ["resources/list", "resources/templates/list"] {
             assert_eq!(code(&client.request(method, json!({}))), -32601, "{version:?}: {method}");

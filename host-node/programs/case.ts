@@ -115,8 +115,8 @@ export function readCases(directory: string): Case[] {
     const given = documentsOf(text.given, directory)
     const name = file.slice(0, -'.json'.length)
     const toolset = name.split('/', 1)[0]!
-    const hasRecords = toolset === 'records' || toolset === 'search'
-    const isCompared = toolset !== 'search' && (text.given !== undefined || !hasRecords)
+    const hasRecords = toolset === 'records' || toolset === 'memory'
+    const isCompared = toolset !== 'memory' && (text.given !== undefined || !hasRecords)
     const formats: (Format | undefined)[] = text.only ? [text.only.format] : ['json', 'sqlite']
     return (hasRecords ? formats : [undefined]).map((format) => ({
       name: format === undefined ? name : `${name}@${format}`,

@@ -104,12 +104,12 @@ function zoneOf({ time_zone, utc_offset_minutes }: Case['clock']): Pick<MemoryOp
 /** Mounts exactly the toolsets that a case names. */
 function grantsOf(each: Case, scratch: Scratch): MemoryOptions {
   const { settings, ...grants } = ownGrantsOf(each, scratch)
-  return { ...grants, settings: { ...settings, search: { leave_out: true } } }
+  return { ...grants, settings: { ...settings, memory: { leave_out: true } } }
 }
 
 function ownGrantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch): MemoryOptions {
   if (format !== undefined) {
-    const allow = toolset === 'search' ? [scratch.places.repo] : []
+    const allow = toolset === 'memory' ? [scratch.places.repo] : []
     return { allow, settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
   }
   if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }

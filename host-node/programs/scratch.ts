@@ -130,5 +130,5 @@ function write(
 
 /** Whether the documents of a case of this toolset are in the repository. */
 function isInRepository(toolset: string): boolean {
-  return toolset === 'sessions' || toolset === 'search'
+  return toolset === 'sessions' || toolset === 'memory'
 }

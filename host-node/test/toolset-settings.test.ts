@@ -197,12 +197,12 @@ test('the search comes with the default toolset, unless a setting leaves it out'
   }
   const all = await names({})
   assert.equal(all.at(-1), 'search_memory')
-  assert.deepEqual(await names({ settings: { search: { leave_out: true } } }), all.slice(0, -1))
-  const named = { toolsets: ['search'], settings: { search: { leave_out: true } } }
-  assert.deepEqual(await names(named), ['search_memory'])
-  await assert.rejects(names({ settings: { search: { leave_out: 1 as unknown as boolean } } }), {
+  assert.deepEqual(await names({ settings: { memory: { leave_out: true } } }), all.slice(0, -2))
+  const named = { toolsets: ['memory'], settings: { memory: { leave_out: true } } }
+  assert.deepEqual(await names(named), ['resume_memory', 'search_memory'])
+  await assert.rejects(names({ settings: { memory: { leave_out: 1 as unknown as boolean } } }), {
     code: 'invalid-option',
-    message: /`settings\.search\.leave_out` is neither `true` nor `false`/,
+    message: /`settings\.memory\.leave_out` is neither `true` nor `false`/,
   })
 })
 

@@ -65,8 +65,8 @@ def _cases_of(file: Path, directory: Path) -> list[Case]:
     text = json.loads(file.read_text(encoding="utf-8"))
     name = file.relative_to(directory / "cases").with_suffix("").as_posix()
     toolset = name.split("/", 1)[0]
-    has_records = toolset in ("records", "search")
-    is_compared = toolset != "search" and ("given" in text or not has_records)
+    has_records = toolset in ("records", "memory")
+    is_compared = toolset != "memory" and ("given" in text or not has_records)
     given = _documents(text.get("given", {}), directory)
     clock = {"now": "2025-01-20T10:00:00.000Z", "step_ms": 1000, "utc_offset_minutes": 0, **text.get("clock", {})}
     formats: list[str | None] = [None]

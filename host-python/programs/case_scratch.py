@@ -117,7 +117,7 @@ class Scratch:
         path.write_bytes(contents)
 
     def _is_in_repository(self) -> bool:
-        return self._toolset in ("sessions", "search")
+        return self._toolset in ("sessions", "memory")
 
     def _tree(self) -> Path:
         if self._is_in_repository():

@@ -110,10 +110,10 @@ def run_steps(case: Case, scratch: Scratch, start: Start, ids: list[str | None])
 
 def grants_of(case: Case, scratch: Scratch) -> dict[str, Any]:
     """What a case needs. Exactly the toolsets that it names are mounted."""
-    repository, settings = [scratch.places["repo"]], {"search": {"leave_out": True}}
+    repository, settings = [scratch.places["repo"]], {"memory": {"leave_out": True}}
     if case.format is not None:
         records = {"directory": scratch.memory_dir, "format": case.format, **case.caps}
-        return {"allow": repository if case.toolset == "search" else [], "settings": {**settings, "records": records}}
+        return {"allow": repository if case.toolset == "memory" else [], "settings": {**settings, "records": records}}
     if case.toolset == "layers":
         return {"allow": [], "settings": {**settings, "layers": {"file": scratch.database, **case.settings}}}
     return {"allow": [] if case.toolset == "stores" else repository, "settings": settings}

@@ -170,7 +170,7 @@ class OpenTest(ScratchTest):
         with open_memory(allow=[]) as memory:
             self.assertEqual(memory.tools[0]["name"], "start_session")
             self.assertEqual({tool["audience"] for tool in memory.tools}, {"model", "person"})
-        settings: Any = {"search": {"leave_out": True}}
+        settings: Any = {"memory": {"leave_out": True}}
         with open_memory(allow=[], toolsets=["layers"], data_dir=self.directory, settings=settings) as memory:
             self.assertNotIn("search_memory", [tool["name"] for tool in memory.tools])
             self.assertIn("layers://{agent_id}/summary", [of["uriTemplate"] for of in memory.resource_templates])

@@ -56,7 +56,7 @@ def environment_of(case: Case, scratch: Scratch) -> dict[str, str]:
         "AGENT_MEMORY_FIXED_RANDOM": str(case.seed),
         "AGENT_MEMORY_UTC_OFFSET": f"{'-' if case.utc_offset < 0 else '+'}{hours:02}:{minutes:02}",
     }
-    if case.toolset in ("sessions", "search"):
+    if case.toolset in ("sessions", "memory"):
         environment["AGENT_MEMORY_ALLOW"] = scratch.places["repo"]
     if case.format is not None:
         environment["AGENT_MEMORY_MEMORY_DIR"] = str(scratch.memory_dir)

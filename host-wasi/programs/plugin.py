@@ -14,7 +14,7 @@ import wasmtime
 from agent_memory import MemoryCallError, Outcome, ToolError
 from wasmtime.component import Component, Linker
 
-INTERFACE = "agent-memory:plugin/memory@0.1.0"
+INTERFACE = "agent-memory:plugin/toolbox@0.1.0"
 
 #: The codes of a request that did not reach its tool.
 FAILURES = ("not-found", "invalid-request")

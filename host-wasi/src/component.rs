@@ -12,7 +12,7 @@ mod bindings {
 }
 
 use bindings::exports::agent_memory::plugin::types::Error;
-use bindings::exports::agent_memory::plugin::{self as exported, memory};
+use bindings::exports::agent_memory::plugin::{self as exported, toolbox};
 
 struct Component;
 
@@ -42,7 +42,7 @@ impl From<crate::Error> for Error {
     }
 }
 
-impl memory::Guest for Component {
+impl toolbox::Guest for Component {
     fn list_tools() -> Result<String, Error> {
         with(|plugin| Ok(plugin.list_tools()))
     }

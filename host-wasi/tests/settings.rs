@@ -14,7 +14,7 @@ fn settings(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
 #[test]
 fn without_variables_the_default_toolsets_are_mounted() {
     let settings = settings(&[]).unwrap();
-    assert_eq!(settings.of_context.toolsets, ["sessions", "search"]);
+    assert_eq!(settings.of_context.toolsets, ["sessions", "memory"]);
     assert!(settings.of_context.own.is_empty());
 }
 
@@ -29,7 +29,7 @@ fn the_settings_of_toolsets_have_the_variables_of_the_other_hosts() {
     ]);
     let settings = settings.unwrap().of_context;
     assert_eq!(settings.toolsets, ["records", "stores"]);
-    let own = json!({"records": {"max_bytes": 1000}, "search": {"leave_out": true}});
+    let own = json!({"records": {"max_bytes": 1000}, "memory": {"leave_out": true}});
     assert_eq!(json!(settings.own), own);
 }
 

@@ -160,7 +160,7 @@ impl Scratch {
     pub fn settings(&self, case: &Case) -> Vec<(String, String, Value)> {
         let path = |path: PathBuf| Value::from(self.shown(&path));
         let toolset = match case.toolset() {
-            "search" => "records",
+            "memory" => "records",
             toolset => toolset,
         };
         let mut settings = case.settings()[toolset].as_object().cloned().unwrap_or_default();

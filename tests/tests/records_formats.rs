@@ -32,7 +32,7 @@ impl Host {
     fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let second = self.calls / 3;
         let context = json!({
-            "settings": {"toolsets": ["records", "search"], "records": {"format": self.format.name()}},
+            "settings": {"toolsets": ["records", "memory"], "records": {"format": self.format.name()}},
             "now": format!("2025-01-20T10:{:02}:{:02}.000Z", second / 60 % 60, second % 60),
             "seed": self.calls,
         });

@@ -22,7 +22,7 @@ pub const DATABASE: &str = "memories.db";
 /// The library on a directory of records.
 pub fn builder(directory: &Path, format: RecordsFormat) -> Builder {
     let directory = directory.to_str().expect("scratch paths are UTF-8");
-    let builder = AgentMemory::builder().toolsets(["records", "search"]);
+    let builder = AgentMemory::builder().toolsets(["records", "memory"]);
     builder.setting("records", "directory", directory).setting("records", "format", format.name())
 }
 
@@ -85,7 +85,7 @@ impl Contestant for Library {
 pub fn server(filled: Filled, calls: &Calls) -> io::Result<Asked> {
     let mut command = Command::new(programs::built("agent-memory")?);
     let directory = path_text(filled.directory.path())?;
-    command.args(["serve", "--toolset", "records", "--toolset", "search"]);
+    command.args(["serve", "--toolset", "records", "--toolset", "memory"]);
     command.args(["--memory-dir", directory]);
     command.args(["--records-format", filled.format.name()]);
     Asked::new(command, filled.directory, calls)

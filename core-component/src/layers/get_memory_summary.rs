@@ -39,19 +39,19 @@ pub(super) struct Input {
 pub(super) struct Output {
     // All of it for a reader.
     pub text: String,
-    current_task: Option<CurrentTask>,
-    core_memories: Memories,
-    recent_memories: Memories,
+    pub current_task: Option<CurrentTask>,
+    pub core_memories: Memories,
+    pub recent_memories: Memories,
     episodic_memories: Episodes,
-    memory_compost: Summaries,
+    pub memory_compost: Summaries,
     // About rows that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct CurrentTask {
+pub(super) struct CurrentTask {
     task: String,
     started_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
@@ -60,9 +60,9 @@ struct CurrentTask {
 /// `count` counts all of the layer.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Memories {
-    count: i64,
-    memories: Vec<Memory>,
+pub(super) struct Memories {
+    pub count: i64,
+    pub memories: Vec<Memory>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -74,9 +74,9 @@ struct Episodes {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Summaries {
-    count: i64,
-    summaries: Vec<Compost>,
+pub(super) struct Summaries {
+    pub count: i64,
+    pub summaries: Vec<Compost>,
 }
 
 impl Tool for GetMemorySummary {
@@ -142,10 +142,7 @@ fn text(agent: &str, output: &Output) -> String {
         "`get_core_memories` reads all",
         core.collect(),
     );
-    let task = current_task.iter().map(|current| {
-        let since = current.started_at.map(|start| format!(" (since {})", minute(start)));
-        format!("{}{}", current.task, since.unwrap_or_default())
-    });
+    let task = current_task.iter().map(task_text);
     add(&mut text, "Current task", 1, "", task.collect());
     let recent = recent_memories.memories.iter();
     let recent = recent.map(|memory| dated(memory.created_at, &memory.memory));
@@ -182,7 +179,14 @@ fn add(text: &mut String, title: &str, count: i64, reads: &str, items: Vec<Strin
     }
 }
 
-fn dated(moment: Option<Timestamp>, text: &str) -> String {
+/// The current task, and since when it is.
+pub(super) fn task_text(current: &CurrentTask) -> String {
+    let since = current.started_at.map(|start| format!(" (since {})", minute(start)));
+    format!("{}{}", current.task, since.unwrap_or_default())
+}
+
+/// A text with its moment.
+pub(super) fn dated(moment: Option<Timestamp>, text: &str) -> String {
     moment.map_or_else(|| text.to_owned(), |moment| format!("{}: {text}", minute(moment)))
 }
 

@@ -34,6 +34,7 @@ mod line;
 mod memory;
 mod place;
 mod resources;
+mod resume;
 mod resume_session;
 mod search;
 mod search_episodic_memories;
@@ -78,4 +79,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     follow_ups: Some(&follow_ups::FOLLOW_UPS),
     left_out_by: None,
     search: Some(search::SOURCE),
+    resume: Some(resume::RESUME),
 };

@@ -50,7 +50,7 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     Ok(())
 }
 
-fn owner(agent: &str) -> Owner {
+pub(super) fn owner(agent: &str) -> Owner {
     Owner { toolset: "layers", agent: Some(agent.to_owned()), ..Owner::default() }
 }
 

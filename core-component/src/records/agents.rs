@@ -26,6 +26,29 @@ pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     Ok(names)
 }
 
+/// The names of the agents that have records and that the caller may use, and a warning of those that
+/// are left out. `verb` says what they were not: `searched`.
+pub(super) fn reached(
+    call: &Call<'_>,
+    files: &Files,
+    verb: &str,
+) -> (BTreeSet<String>, Option<String>) {
+    let mut names = files.agents();
+    let warning = match names_in_database(call) {
+        Ok(AgentsInDatabase { names: more, warning }) => {
+            names.extend(more);
+            // A caller that may use some agents only hears of no other.
+            warning.filter(|_| call.context.agents.is_none())
+        }
+        Err(error) => {
+            let message = error.message();
+            Some(format!("records in `memories.db` were not {verb}: {message}"))
+        }
+    };
+    names.retain(|name| call.context.reaches(name));
+    (names, warning)
+}
+
 /// What an answer without memories says of the agents. They are beside the call: a warning if they
 /// cannot be listed.
 pub(super) fn there_are(

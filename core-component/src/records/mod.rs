@@ -36,6 +36,7 @@ mod query;
 mod query_memories;
 mod recall_context;
 mod resources;
+mod resume;
 mod search;
 mod settings;
 mod sqlite;
@@ -78,4 +79,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     follow_ups: Some(&follow_ups::FOLLOW_UPS),
     left_out_by: None,
     search: Some(search::SOURCE),
+    resume: Some(resume::RESUME),
 };

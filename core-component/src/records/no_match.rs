@@ -49,7 +49,7 @@ pub(super) fn note(call: &Call<'_>, agent: &str, near: &Near, there_are: Option<
     parts.extend(near.with_some_words.map(with_some_words));
     parts.extend(there_are);
     if near.with_some_words.is_some() && call.has_tool("search_memory") {
-        let tool = call.listed("search", "search_memory");
+        let tool = call.listed("memory", "search_memory");
         parts.push(format!("`{tool}` finds other forms of words, too"));
     }
     parts.join("; ")

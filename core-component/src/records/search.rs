@@ -1,7 +1,7 @@
 //! The memories, as entries of a search.
 
 use super::agent::Agent;
-use super::agents::{AgentsInDatabase, Files, names_in_database};
+use super::agents::{Files, reached};
 use super::entries::{Search, owner};
 use super::error::Error;
 use super::place::LABEL;
@@ -21,22 +21,10 @@ pub(super) const SOURCE: Source =
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
     let request = entries.request;
-    let mut names = files.agents();
-    match names_in_database(call) {
-        Ok(AgentsInDatabase { names: more, warning }) => {
-            names.extend(more);
-            // A caller that may use some agents only hears of no other.
-            if let Some(warning) = warning.filter(|_| call.context.agents.is_none()) {
-                entries.warn(warning);
-            }
-        }
-        Err(error) => {
-            let message = error.message();
-            entries.warn(format!("records in `memories.db` were not searched: {message}"));
-        }
-    }
+    let (names, warning) = reached(call, &files, "searched");
+    warning.into_iter().for_each(|warning| entries.warn(warning));
     let mut agents = Vec::new();
-    for name in names.into_iter().filter(|name| call.context.reaches(name)) {
+    for name in names {
         match AgentName::parse(&name) {
             Some(agent) if request.is_for(&name) => agents.push(agent),
             _ => entries.leave_out(owner(&name)),

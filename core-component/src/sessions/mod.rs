@@ -21,6 +21,7 @@ mod read_session;
 mod read_summary;
 mod repo_root;
 mod resources;
+mod resume;
 mod schema;
 mod search;
 mod start_session;
@@ -56,4 +57,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     follow_ups: None,
     left_out_by: None,
     search: Some(search::SOURCE),
+    resume: Some(resume::RESUME),
 };

@@ -306,11 +306,11 @@ impl Agent<'_> {
 }
 
 /// A block of a document, or an item of a list.
-struct Block<'t> {
-    section: Option<Rc<str>>,
+pub(super) struct Block<'t> {
+    pub section: Option<Rc<str>>,
     /// The heading below that of the section.
-    heading: Rc<str>,
-    text: &'t str,
+    pub heading: Rc<str>,
+    pub text: &'t str,
     /// Whether it is the first of its section. Those of one section belong together.
     begins_run: bool,
     /// The number of characters before the block that holds it.
@@ -338,7 +338,7 @@ fn affordable<'t>(text: &'t str, is_log: bool, work: &Work) -> Option<(Vec<Block
 
 /// The blocks of a document without the headings. A log's header is left out. The index of documents
 /// knows them by their order, so other blocks need another version of it.
-fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
+pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     let outline = Outline::of(text);
     let mut blocks = Vec::new();
     let (mut section, mut heading): (Option<Rc<str>>, Rc<str>) = (None, Rc::default());

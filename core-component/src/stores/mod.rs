@@ -35,6 +35,7 @@ pub(crate) mod registry;
 mod reindex_store;
 mod remove_memory;
 mod resources;
+mod resume;
 mod search;
 mod settings;
 mod spelling;
@@ -76,4 +77,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     follow_ups: None,
     left_out_by: None,
     search: Some(search::SOURCE),
+    resume: Some(resume::RESUME),
 };

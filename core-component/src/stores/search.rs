@@ -59,7 +59,7 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     Ok(())
 }
 
-fn owner(store: &Store<'_>) -> Owner {
+pub(super) fn owner(store: &Store<'_>) -> Owner {
     Owner { toolset: "stores", store: Some(store.name.to_owned()), ..Owner::default() }
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::follow_up::{FollowUp, WantedVector};
+use crate::resume::Resume;
 use crate::source::{DocumentKey, Entries, Owner, ReadDocuments};
 use crate::storage::Storage;
 
@@ -48,6 +49,8 @@ pub(crate) struct Call<'a> {
     pub context: &'a Context,
     /// The mounted toolsets that can be searched.
     pub sources: Vec<Source>,
+    /// The mounted toolsets that have what an agent needs to go on.
+    pub resumes: Vec<Resume>,
     /// The names of the mounted tools, and how many toolsets have a tool of that name.
     tool_names: BTreeMap<&'static str, usize>,
     /// The URIs of the resources that the call has changed.
@@ -63,12 +66,14 @@ impl<'a> Call<'a> {
         storage: &'a dyn Storage,
         context: &'a Context,
         sources: Vec<Source>,
+        resumes: Vec<Resume>,
         tool_names: BTreeMap<&'static str, usize>,
     ) -> Self {
         Self {
             storage,
             context,
             sources,
+            resumes,
             tool_names,
             changed: RefCell::default(),
             follow_ups: RefCell::default(),

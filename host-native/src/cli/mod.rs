@@ -36,7 +36,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use toolsets::{layers, records, search, sessions, stores};
+use toolsets::{layers, memory, records, sessions, stores};
 
 /// Memory for AI agents: tools that keep what an agent learns in files of its repository.
 ///
@@ -70,7 +70,7 @@ pub enum Command {
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
-    Search(search::Search),
+    Search(memory::Search),
     Validate(sessions::validate::Validate),
     Records(records::Records),
     Layers(layers::Layers),

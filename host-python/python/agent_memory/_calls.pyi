@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 from . import toolsets
-from ._methods import AsyncLayers, AsyncRecords, AsyncSearch, AsyncSessions, AsyncStores, Layers, Records, Search, Sessions, Stores
+from ._methods import AsyncLayers, AsyncMemory, AsyncRecords, AsyncSessions, AsyncStores, Layers, Memory, Records, Sessions, Stores
 from .outcome import Outcome
 
 class Calls:
@@ -17,7 +17,7 @@ class Calls:
     @property
     def stores(self) -> Stores: ...
     @property
-    def search(self) -> Search: ...
+    def memory(self) -> Memory: ...
     @overload
     def call(
         self,
@@ -330,6 +330,12 @@ class Calls:
         name: Literal["import_memories"],
         arguments: toolsets.ImportMemoriesInput,
     ) -> Outcome[toolsets.ImportMemoriesOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["resume_memory"],
+        arguments: toolsets.ResumeMemoryInput = ...,
+    ) -> Outcome[toolsets.ResumeMemoryOutput]: ...
     @overload
     def call(
         self,
@@ -349,7 +355,7 @@ class AsyncCalls:
     @property
     def stores(self) -> AsyncStores: ...
     @property
-    def search(self) -> AsyncSearch: ...
+    def memory(self) -> AsyncMemory: ...
     @overload
     async def call(
         self,
@@ -662,6 +668,12 @@ class AsyncCalls:
         name: Literal["import_memories"],
         arguments: toolsets.ImportMemoriesInput,
     ) -> Outcome[toolsets.ImportMemoriesOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["resume_memory"],
+        arguments: toolsets.ResumeMemoryInput = ...,
+    ) -> Outcome[toolsets.ResumeMemoryOutput]: ...
     @overload
     async def call(
         self,

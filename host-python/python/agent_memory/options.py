@@ -50,7 +50,7 @@ class MemoryOptions(TypedDict, total=False):
     """The options of `open_memory` beside `allow`."""
 
     #: The names of the toolsets to mount; `all` mounts every toolset. Default: `sessions`. With any of them comes
-    #: `search`, unless its setting `leave_out` is true.
+    #: `memory`, unless its setting `leave_out` is true.
     toolsets: Sequence[ToolsetName]
     #: The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`.
     settings: ToolsetSettings

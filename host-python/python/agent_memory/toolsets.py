@@ -11,7 +11,7 @@ from typing import Literal, TypedDict, Union
 Path = Union[str, "os.PathLike[str]"]
 
 #: The name that mounts a toolset; `all` mounts every one.
-ToolsetName = Literal["sessions", "records", "layers", "stores", "search", "all"]
+ToolsetName = Literal["sessions", "records", "layers", "stores", "memory", "all"]
 
 #: A place with a database.
 DatabasePlace = Literal["records", "layers"]
@@ -2253,6 +2253,31 @@ class ImportMemoriesOutput(TypedDict):
     warnings: list[str]
 
 
+class ResumeMemoryInput(TypedDict, total=False):
+    """The input of `resume_memory`."""
+
+    #: Your name in the memory. Leave it out if there is only one agent.
+    agent: str
+
+    #: Only this repository's session logs: its absolute path.
+    repo_root: str
+
+    #: The most tokens of `text`, of 4 characters each.
+    budget: int
+
+
+class _ResumeMemoryOutput(TypedDict):
+    """The output of `resume_memory`."""
+
+    text: str
+
+
+class ResumeMemoryOutput(_ResumeMemoryOutput, total=False):
+    """The output of `resume_memory`."""
+
+    warnings: list[str]
+
+
 class SearchMemoryInput(TypedDict, total=False):
     """The input of `search_memory`."""
 
@@ -2425,10 +2450,10 @@ class StoresSettings(TypedDict, total=False):
     registry: Path
 
 
-class SearchSettings(TypedDict, total=False):
-    """The settings of `search`."""
+class MemorySettings(TypedDict, total=False):
+    """The settings of `memory`."""
 
-    #: Leave out the tool that searches all mounted toolsets.
+    #: Leave out the tools over all mounted toolsets: to search them, and to resume with them.
     leave_out: bool
 
     #: Find words of a question only, and no words that mean nearly the same.
@@ -2444,4 +2469,4 @@ class ToolsetSettings(TypedDict, total=False):
     records: RecordsSettings
     layers: LayersSettings
     stores: StoresSettings
-    search: SearchSettings
+    memory: MemorySettings

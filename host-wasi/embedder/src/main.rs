@@ -34,8 +34,8 @@ fn main() -> Result<()> {
     let mut store = Store::new(&engine, host);
     let plugin = Plugin::instantiate(&mut store, &component, &linker)?;
 
-    let memory = plugin.agent_memory_plugin_memory();
-    match memory.call_call(&mut store, "start_session", r#"{"agent_name": "aristotle"}"#)? {
+    let toolbox = plugin.agent_memory_plugin_toolbox();
+    match toolbox.call_call(&mut store, "start_session", r#"{"agent_name": "aristotle"}"#)? {
         Ok(answer) => println!("{answer}"),
         Err(error) => return Err(Error::msg(error.message)),
     }

@@ -31,7 +31,8 @@ export_tools! {
         prune_memories = "stores_prune_memories" (store: String, dry_run: Option<bool>, cursor: Option<String>);
         reindex_store = "stores_reindex_store" (store: String, cursor: Option<String>);
     }
-    search {
-        search_memory = "search_search_memory" (query: Option<String>, agent: Option<String>, repo_root: Option<String>, toolsets: Option<Vec<String>>, from_date: Option<String>, to_date: Option<String>, include_archived: Option<bool>, limit: Option<i64>);
+    memory {
+        resume_memory = "memory_resume_memory" (agent: Option<String>, repo_root: Option<String>, budget: Option<i64>);
+        search_memory = "memory_search_memory" (query: Option<String>, agent: Option<String>, repo_root: Option<String>, toolsets: Option<Vec<String>>, from_date: Option<String>, to_date: Option<String>, include_archived: Option<bool>, limit: Option<i64>);
     }
 }

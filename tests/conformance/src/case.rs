@@ -271,7 +271,7 @@ fn load(root: &Path, file: PathBuf) -> Vec<Case> {
         Err(error) => panic!("{}: {error}", file.display()),
     };
     let formats: &[Format] = match &text.only {
-        _ if !["records/", "search/"].iter().any(|toolset| name.starts_with(toolset)) => {
+        _ if !["records/", "memory/"].iter().any(|toolset| name.starts_with(toolset)) => {
             return vec![Case { name, file, format: None, text }];
         }
         Some(only) => &[only.format],
@@ -418,7 +418,7 @@ impl Case {
         match (&self.text.then, self.format) {
             _ if self.toolset() == "layers" => None,
             (Some(then), _) => Some(then.documents(self)),
-            (None, Some(_)) if self.toolset() == "search" || self.text.given.is_none() => None,
+            (None, Some(_)) if self.toolset() == "memory" || self.text.given.is_none() => None,
             (None, _) => Some(self.given()),
         }
     }

@@ -215,7 +215,7 @@ pub fn context_of(json: &Value) -> Context {
 /// The place that a case is about.
 pub fn place_of(case: &Case) -> Place {
     match case.toolset() {
-        "sessions" | "search" => Place::repository(REPOSITORY),
+        "sessions" | "memory" => Place::repository(REPOSITORY),
         "stores" => Place::of_family("stores", case.store()),
         toolset => Place::named(toolset),
     }
@@ -236,7 +236,7 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
         }
         return memory;
     }
-    if case.toolset() == "search" {
+    if case.toolset() == "memory" {
         memory.grant_family("stores");
         ["records", "layers"].into_iter().for_each(|label| memory.grant(Place::named(label)));
     }

@@ -84,7 +84,7 @@ fn no_storage_fault_hides_what_a_search_could_not_read() {
     // A search reports what it cannot read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
     let topics = &["logs"];
-    Sweep::of("search").reporting("search_memory", unreadable).sampling(4, topics).run();
+    Sweep::of("memory").reporting("search_memory", unreadable).sampling(4, topics).run();
 }
 
 #[test]

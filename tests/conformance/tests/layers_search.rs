@@ -21,7 +21,7 @@ impl Memory {
     fn call(&self, tool: &str, arguments: Value) -> Value {
         self.0.begin_call();
         let context = context_of(&json!({
-            "settings": {"toolsets": ["layers", "search"]}, "now": "2025-01-20T10:00:00.000Z",
+            "settings": {"toolsets": ["layers", "memory"]}, "now": "2025-01-20T10:00:00.000Z",
             "seed": 1,
         }));
         let outcome = toolbox::call_tool(&self.0, tool, &arguments.to_string(), &context);

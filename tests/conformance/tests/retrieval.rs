@@ -127,7 +127,7 @@ fn questions_find_the_records_that_answer_them() {
     let both = ["json", "sqlite"].map(|format| {
         let storage = InMemoryStorage::new();
         storage.grant(Place::named("records"));
-        let settings = json!({"toolsets": ["records", "search"], "records": {"format": format}});
+        let settings = json!({"toolsets": ["records", "memory"], "records": {"format": format}});
         for (index, memory) in memories().iter().enumerate() {
             let minute = index % 60;
             let hour = 10 + index / 60 % 12;
@@ -161,7 +161,7 @@ fn questions_find_the_entries_of_session_logs_that_answer_them() {
     for (date, log) in logs {
         storage.put(&place, Area::Documents, &format!("ada/logs/{date}.md"), log);
     }
-    let settings = json!({"toolsets": ["sessions", "search"]});
+    let settings = json!({"toolsets": ["sessions", "memory"]});
     let quality = Asking { storage: &storage, settings, keys: keys() }.quality("session logs");
     assert!(quality.recall_at_10 > 0.83 && quality.mean_reciprocal_rank > 0.545, "{quality:?}");
 }
@@ -208,9 +208,9 @@ fn asking_paraphrases(storage: &InMemoryStorage, no_thesaurus: bool) -> Asking<'
 
 fn settings_of_paraphrases(no_thesaurus: bool) -> Value {
     json!({
-        "toolsets": ["records", "search"],
+        "toolsets": ["records", "memory"],
         "records": {"format": "sqlite"},
-        "search": {"no_thesaurus": no_thesaurus},
+        "memory": {"no_thesaurus": no_thesaurus},
     })
 }
 

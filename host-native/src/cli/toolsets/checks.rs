@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 /// The toolsets to mount: all, and the one that a variable may leave out.
-pub(in crate::cli) const ALL: [&str; 2] = ["all", "search"];
+pub(in crate::cli) const ALL: [&str; 2] = ["all", "memory"];
 
 /// The tool that reads everything, and warns of what it cannot read.
 const READER: &str = "search_memory";

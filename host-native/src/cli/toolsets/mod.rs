@@ -2,7 +2,7 @@
 
 pub(super) mod checks;
 pub(super) mod layers;
+pub(super) mod memory;
 pub(super) mod records;
-pub(super) mod search;
 pub(super) mod sessions;
 pub(super) mod stores;

@@ -38,7 +38,7 @@ impl Host {
     /// A call so many minutes after the first.
     fn call_at(&self, calls: u64, tool: &str, arguments: &Json) -> Json {
         let context = json!({
-            "settings": {"toolsets": ["records", "search"], "records": {"format": "sqlite"}},
+            "settings": {"toolsets": ["records", "memory"], "records": {"format": "sqlite"}},
             "now": format!("2025-01-{:02}T{:02}:{:02}:00.000Z", 1 + calls / 1440, calls / 60 % 24, calls % 60),
             "seed": calls,
         });
@@ -53,7 +53,7 @@ impl Host {
     /// Searches what all agents have.
     fn searched(&self, query: &str) -> Json {
         let context = json!({
-            "settings": {"toolsets": ["records", "search"], "records": {"format": "sqlite"}},
+            "settings": {"toolsets": ["records", "memory"], "records": {"format": "sqlite"}},
             "now": "2025-02-01T00:00:00.000Z",
             "seed": 1,
         });

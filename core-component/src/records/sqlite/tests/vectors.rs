@@ -9,7 +9,7 @@ use crate::toolbox::{self, Outcome, WantedVector};
 /// The context of a call of a host that asks an embedder.
 fn context(embedder: &str) -> Context {
     let context = json!({
-        "settings": {"toolsets": ["records", "search"], "records": {"format": "sqlite"}},
+        "settings": {"toolsets": ["records", "memory"], "records": {"format": "sqlite"}},
         "now": "2025-03-01T10:00:00.000Z", "seed": 1,
         "embedder": embedder,
     });

@@ -1,0 +1,45 @@
+//! What an agent needs to go on, from its layers.
+
+use super::agent::Agent;
+use super::agents::names;
+use super::get_memory_summary::{Output, dated, summary, task_text};
+use super::search::owner;
+use crate::resume::{Part, Parts, Resume, Total};
+use crate::tool::{Call, Checked};
+
+pub(super) const RESUME: Resume =
+    Resume { toolset: "layers", first_tool: "set_current_task", collect };
+
+/// Adds the layers of the agent, as its overview has them.
+fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
+    let names = names(call)?;
+    let Some(name) = parts.agent_among(&names, || None) else { return Ok(()) };
+    let agent = Agent::open(call, &name)?;
+    let Output { current_task, core_memories, recent_memories, memory_compost, warnings, .. } =
+        summary(&agent)?;
+    let mut add = |title: &str, items: Vec<String>, count: i64, read: &str| {
+        parts.add(Part {
+            title: title.to_owned(),
+            owner: owner(agent.name),
+            items,
+            total: Total::Known(count.unsigned_abs()),
+            read: call.listed("layers", read),
+            ..Part::default()
+        });
+    };
+    let task = current_task.iter().map(task_text).collect();
+    add("Current task", task, 1, "get_current_task");
+    let newest = core_memories.memories.into_iter().rev();
+    let core = newest.map(|memory| memory.memory).collect();
+    add("Core memories", core, core_memories.count, "get_core_memories");
+    let recent = recent_memories.memories.iter();
+    let recent = recent.map(|memory| dated(memory.created_at, &memory.memory)).collect();
+    add("Recent memories", recent, recent_memories.count, "get_recent_memories");
+    let compost = memory_compost.summaries.iter();
+    let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary)).collect();
+    add("Summaries of earlier memories", compost, memory_compost.count, "search_episodic_memories");
+    for warning in warnings {
+        parts.warn(format!("layers of agent `{}`: {warning}", agent.name));
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! How much of each part fits in a budget.
+
+use std::ptr;
+
+use super::skipped::name;
+use crate::ranking::{Language, Query, passage};
+use crate::resume::{Part, Total};
+use crate::text::lines;
+
+/// A part is told only if there is room for its heading and so many characters.
+const LEAST: usize = 60;
+
+/// Parts as far as they fit.
+pub(super) struct Fitted<'p> {
+    pub told: Vec<Told<'p>>,
+    /// The parts of which nothing is told.
+    pub left_out: Vec<&'p Part>,
+}
+
+/// What is told of a part.
+pub(super) struct Told<'p> {
+    pub part: &'p Part,
+    /// The first items, as Markdown.
+    items: Vec<String>,
+    is_shortened: bool,
+}
+
+/// Fits parts into a number of characters. Each part has a fair share: if it needs less, the others
+/// have the rest. Items stay whole, except a first one that is longer than the share of its part.
+pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
+    let mut candidates: Vec<Candidate<'_>> = parts.iter().map(Candidate::new).collect();
+    while candidates.iter().map(Candidate::least).sum::<usize>() > room {
+        candidates.remove(last_in_order(&candidates));
+    }
+    let wants: Vec<usize> = candidates.iter().map(|of| of.cost(of.items.len())).collect();
+    let shares = fair_shares(&wants, room);
+    for (candidate, share) in candidates.iter_mut().zip(&shares) {
+        candidate.take(*share);
+    }
+    share_the_rest(&mut candidates, &shares, room);
+    let told = candidates.into_iter().zip(shares).filter_map(|(of, share)| of.told(share));
+    let told: Vec<Told<'_>> = told.collect();
+    let is_told = |part: &&Part| told.iter().any(|of| ptr::eq(of.part, *part));
+    let left_out = parts.iter().filter(|part| !is_told(part)).collect();
+    Fitted { told, left_out }
+}
+
+/// The part that is left out first: of each toolset, the later parts go before the earlier ones.
+fn last_in_order(candidates: &[Candidate<'_>]) -> usize {
+    let rank = |at: &usize| {
+        let toolset = candidates[*at].part.owner.toolset;
+        candidates[..*at].iter().filter(|of| of.part.owner.toolset == toolset).count()
+    };
+    (0..candidates.len()).max_by_key(|at| (rank(at), *at)).unwrap_or_default()
+}
+
+/// The largest equal shares, where what one does not want goes to the others.
+fn fair_shares(wants: &[usize], room: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..wants.len()).collect();
+    order.sort_by_key(|at| wants[*at]);
+    let (mut shares, mut left) = (vec![0; wants.len()], room);
+    for (done, at) in order.into_iter().enumerate() {
+        shares[at] = wants[at].min(left / (wants.len() - done));
+        left -= shares[at];
+    }
+    shares
+}
+
+/// Gives what the parts have left of their shares to further items, one of each part in turn. A part
+/// without an item keeps its share.
+fn share_the_rest(candidates: &mut [Candidate<'_>], shares: &[usize], room: usize) {
+    let used = |(of, share): (&Candidate<'_>, &usize)| match of.taken {
+        0 => *share,
+        taken => of.cost(taken),
+    };
+    let mut left = room - candidates.iter().zip(shares).map(used).sum::<usize>();
+    let mut has_grown = true;
+    while has_grown {
+        has_grown = false;
+        for (candidate, share) in candidates.iter_mut().zip(shares) {
+            if candidate.taken == candidate.items.len() {
+                continue;
+            }
+            let before = used((&*candidate, share));
+            let after = candidate.cost(candidate.taken + 1);
+            if after <= before + left {
+                left = before + left - after;
+                candidate.taken += 1;
+                has_grown = true;
+            }
+        }
+    }
+}
+
+/// A part, and how many of its items are told.
+struct Candidate<'p> {
+    part: &'p Part,
+    /// As Markdown.
+    items: Vec<String>,
+    /// The length of the first items together, for each number of them.
+    lengths: Vec<usize>,
+    taken: usize,
+}
+
+impl<'p> Candidate<'p> {
+    fn new(part: &'p Part) -> Self {
+        let items: Vec<String> = part.items.iter().map(|text| item(text)).collect();
+        let mut lengths = vec![0];
+        for item in &items {
+            lengths.push(lengths[lengths.len() - 1] + length(item));
+        }
+        Self { part, items, lengths, taken: 0 }
+    }
+
+    /// The length of the part with its first items.
+    fn cost(&self, taken: usize) -> usize {
+        length(&heading(self.part, taken, false)) + self.lengths[taken]
+    }
+
+    /// The room below which the part is left out.
+    fn least(&self) -> usize {
+        let shortened = length(&heading(self.part, 1, true)) + LEAST;
+        self.cost(self.items.len()).min(shortened)
+    }
+
+    /// Takes the first items that fit, as many as there are.
+    fn take(&mut self, share: usize) {
+        let fitting = (1..=self.items.len()).rfind(|taken| self.cost(*taken) <= share);
+        self.taken = fitting.unwrap_or(0);
+    }
+
+    /// What is told of the part. If not even its first item fits, that is cut between words.
+    fn told(mut self, share: usize) -> Option<Told<'p>> {
+        let part = self.part;
+        if self.taken > 0 {
+            self.items.truncate(self.taken);
+            return Some(Told { part, items: self.items, is_shortened: false });
+        }
+        let room = share.checked_sub(length(&heading(part, 1, true)))?;
+        let item = shortened(&part.items[0], room)?;
+        Some(Told { part, items: vec![item], is_shortened: true })
+    }
+}
+
+impl Told<'_> {
+    /// The part as Markdown.
+    pub fn text(&self) -> String {
+        let mut text = heading(self.part, self.items.len(), self.is_shortened);
+        match self.part.is_reversed {
+            true => text.extend(self.items.iter().rev().map(String::as_str)),
+            false => text.extend(self.items.iter().map(String::as_str)),
+        }
+        text
+    }
+}
+
+/// The heading of a part. It says how many items are told and which tool reads the rest.
+fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
+    let Part { title, owner, items, total, read, .. } = part;
+    let here = items.len() as u64;
+    let told = taken as u64;
+    let all = match total {
+        Total::AllHere | Total::More => here,
+        Total::Known(total) => here.max(*total),
+    };
+    let has_more = told < all || *total == Total::More;
+    let count = match (has_more, *total) {
+        (false, _) => None,
+        (true, Total::More) => Some(format!("{told}")),
+        (true, _) => Some(format!("{told} of {all}")),
+    };
+    let shortened = is_shortened.then(|| "shortened".to_owned());
+    let what: Vec<String> = count.into_iter().chain(shortened).collect();
+    let note = match what.is_empty() {
+        true => String::new(),
+        false => format!(" ({}; `{read}` reads more)", what.join(", ")),
+    };
+    format!("\n## {title}: {}{note}\n\n", name(owner))
+}
+
+/// A text as an item of a list.
+fn item(text: &str) -> String {
+    let mut item = String::new();
+    for (at, line) in lines(text.trim()) {
+        let indent = match (at, line.trim().is_empty()) {
+            (0, _) => "- ",
+            (_, true) => "",
+            (_, false) => "  ",
+        };
+        item += &format!("{indent}{line}\n");
+    }
+    item
+}
+
+/// The beginning of a text as an item, of at most `room` characters and with `…` at its end. `None` if
+/// there is too little room.
+fn shortened(text: &str, room: usize) -> Option<String> {
+    let beginning = Query::in_language("", Language::English);
+    // The mark of the item and its line end.
+    let mut most = room.saturating_sub(3);
+    while most >= LEAST / 6 {
+        let item = item(&passage(text, &beginning, most).shown);
+        if length(&item) <= room {
+            return Some(item);
+        }
+        // The indent of lines, or a fence that has to be longer than one in the text.
+        most = most * 3 / 4;
+    }
+    None
+}
+
+/// The characters that a text takes, and those by which it makes the fence around all longer.
+pub(super) fn length(text: &str) -> usize {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    text.chars().count() + 2 * longest.saturating_sub(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Owner;
+
+    fn part(toolset: &'static str, title: &str, items: &[&str]) -> Part {
+        let owner = Owner { toolset, ..Owner::default() };
+        let items = items.iter().map(|item| (*item).to_owned()).collect();
+        Part { title: title.to_owned(), owner, items, read: "read".to_owned(), ..Part::default() }
+    }
+
+    fn told(parts: &[Part], room: usize) -> String {
+        let text: String = fit(parts, room).told.iter().map(Told::text).collect();
+        assert!(length(&text) <= room, "{room}: {text}");
+        text
+    }
+
+    #[test]
+    fn what_one_does_not_want_goes_to_the_others() {
+        for (wants, room, shares) in [
+            (&[10, 10][..], 100, &[10, 10][..]),
+            (&[100, 10, 100], 100, &[45, 10, 45]),
+            (&[100, 100, 100], 100, &[33, 33, 34]),
+            (&[], 100, &[]),
+        ] {
+            assert_eq!(fair_shares(wants, room), shares);
+        }
+    }
+
+    #[test]
+    fn a_text_is_never_longer_than_the_room_and_grows_with_it() {
+        let long = "word ".repeat(100);
+        let fences = format!("x\n{}\ny", "`".repeat(300));
+        let parts = [
+            part("a", "One", &["first", "second\n\nwith more", &long, "last"]),
+            part("a", "Two", &[&fences, "after it"]),
+            part("b", "Three", &[&"漢字".repeat(300)]),
+            part("b", "Four", &["short"]),
+        ];
+        let mut before = 0;
+        for room in (0..4_000).step_by(7) {
+            let headings = told(&parts, room).matches("\n## ").count();
+            assert!(headings >= before, "{room}");
+            before = headings;
+        }
+        assert_eq!(before, 4);
+    }
+
+    #[test]
+    fn an_item_is_whole_or_the_shortened_first_one() {
+        let items: Vec<String> = (0..20).map(|at| format!("item {at} is whole")).collect();
+        let items: Vec<&str> = items.iter().map(String::as_str).collect();
+        let parts = [part("a", "One", &items), part("a", "Two", &[&"word ".repeat(500)])];
+        for room in (300..1_500).step_by(11) {
+            let text = told(&parts, room);
+            let lines = text.lines().filter(|line| line.starts_with("- item"));
+            assert!(lines.clone().all(|line| line.ends_with(" is whole")), "{room}: {text}");
+            assert!(lines.count() > 0 && text.contains("word…"), "{room}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_later_parts_of_a_toolset_are_left_out_first() {
+        let text = "word ".repeat(50);
+        let parts = [
+            part("a", "One", &[&text]),
+            part("a", "Two", &[&text]),
+            part("a", "Three", &[&text]),
+            part("b", "Four", &[&text]),
+        ];
+        let left_out = |room| {
+            let titles = fit(&parts, room).left_out.into_iter().map(|part| part.title.as_str());
+            titles.collect::<Vec<_>>()
+        };
+        assert_eq!(left_out(2_000), [""; 0]);
+        assert_eq!(left_out(400), ["Three"]);
+        assert_eq!(left_out(300), ["Two", "Three"]);
+        assert_eq!(left_out(0), ["One", "Two", "Three", "Four"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! The toolset `memory`: tools over what all mounted toolsets keep.
+//!
+//! Each toolset brings its entries to a search, see [`Entries`](crate::source::Entries), and what an
+//! agent needs to go on, see [`Parts`](crate::resume::Parts). The ranking is in
+//! [`ranking`](crate::ranking).
+
+mod asked_days;
+mod budget;
+mod resume_memory;
+mod search_memory;
+mod settings;
+mod skipped;
+mod undated;
+mod unread;
+
+use crate::tool::ErasedTool;
+use crate::toolset::Toolset;
+
+pub(crate) const TOOLSET: Toolset = Toolset {
+    name: "memory",
+    title: "All memory",
+    description: "What to go on with when a session begins, and a search by a question in plain words, over all \
+                  mounted toolsets",
+    is_default: false,
+    settings: settings::SETTINGS,
+    check: |settings| settings.of::<settings::MemorySettings>("memory").map(drop),
+    places: &[],
+    tools: &[
+        ErasedTool::of::<resume_memory::ResumeMemory>(),
+        ErasedTool::of::<search_memory::SearchMemory>(),
+    ],
+    resources: None,
+    prompts: &[],
+    complete: |_, _| Ok(Vec::new()),
+    follow_ups: None,
+    left_out_by: Some(settings::LEAVE_OUT),
+    search: None,
+    resume: None,
+};

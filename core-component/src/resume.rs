@@ -1,0 +1,136 @@
+//! What an agent needs to go on. Each toolset brings its own parts, see [`Resume`].
+
+use std::collections::BTreeSet;
+
+use crate::names::{AgentName, name_error};
+use crate::source::Owner;
+use crate::tool::{Call, Checked};
+
+/// A toolset as a source of what an agent needs to go on.
+#[derive(Clone, Copy)]
+pub(crate) struct Resume {
+    pub toolset: &'static str,
+    /// The tool that keeps the first memory.
+    pub first_tool: &'static str,
+    /// Adds the parts that the caller may read. It reads the newest of each, not everything.
+    pub collect: fn(&Call<'_>, &mut Parts<'_>) -> Checked<()>,
+}
+
+/// The most items of a part. An answer rarely has room for more.
+const MAX_ITEMS: usize = 200;
+
+/// Items of one kind with one owner, such as the core memories of an agent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Part {
+    pub title: String,
+    pub owner: Owner,
+    /// The items, not all of them if they are many. The first ones are the last to be left out.
+    pub items: Vec<String>,
+    /// Whether they are told in the reverse order, in which they stand in their document.
+    pub is_reversed: bool,
+    /// How many there are.
+    pub total: Total,
+    /// The tool that reads the rest.
+    pub read: String,
+}
+
+/// The number of the items that a part has in storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Total {
+    /// The part has all of them.
+    #[default]
+    AllHere,
+    Known(u64),
+    /// There are more than the part has.
+    More,
+}
+
+/// Collects the parts of all toolsets.
+pub(crate) struct Parts<'a> {
+    agent: Option<&'a AgentName>,
+    /// The only repository to look at.
+    pub repo_root: Option<&'a str>,
+    parts: Vec<Part>,
+    agents: BTreeSet<String>,
+    told: BTreeSet<String>,
+    stores: BTreeSet<String>,
+    warnings: Vec<String>,
+}
+
+/// What the toolsets have brought.
+pub(crate) struct Collected {
+    /// None of them is empty.
+    pub parts: Vec<Part>,
+    /// The agents of which the toolsets have told what they have.
+    pub told: BTreeSet<String>,
+    /// The other agents that the caller may use, and the stores.
+    pub others: BTreeSet<String>,
+    pub stores: BTreeSet<String>,
+    pub warnings: Vec<String>,
+}
+
+impl<'a> Parts<'a> {
+    pub fn new(agent: Option<&'a AgentName>, repo_root: Option<&'a str>) -> Self {
+        Self {
+            agent,
+            repo_root,
+            parts: Vec::new(),
+            agents: BTreeSet::new(),
+            told: BTreeSet::new(),
+            stores: BTreeSet::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Chooses the agent to tell of among those of a place: the agent of the call, or if it names
+    /// none, the only one, or else the one that `choose` returns.
+    pub fn agent_among(
+        &mut self,
+        names: &[String],
+        choose: impl FnOnce() -> Option<String>,
+    ) -> Option<AgentName> {
+        // Another program may have stored others.
+        let names = names.iter().filter(|name| name_error(name).is_none());
+        let names: Vec<&String> = names.collect();
+        self.agents.extend(names.iter().map(|name| (*name).clone()));
+        let name = match (self.agent, &names[..]) {
+            (Some(agent), _) => {
+                names.iter().find(|name| **name == agent.as_str()).copied().cloned()
+            }
+            (None, [only]) => Some((*only).clone()),
+            (None, _) => choose(),
+        };
+        let agent = AgentName::parse(&name?)?;
+        self.told.insert(agent.as_str().to_owned());
+        Some(agent)
+    }
+
+    /// Notes a store.
+    pub fn add_store(&mut self, name: &str) {
+        self.stores.insert(name.to_owned());
+    }
+
+    /// Adds a part, unless it is empty.
+    pub fn add(&mut self, mut part: Part) {
+        if part.items.len() > MAX_ITEMS {
+            if part.total == Total::AllHere {
+                part.total = Total::Known(part.items.len() as u64);
+            }
+            part.items.truncate(MAX_ITEMS);
+        }
+        if !part.items.is_empty() {
+            self.parts.push(part);
+        }
+    }
+
+    /// Notes what could not be read.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    pub fn collected(self) -> Collected {
+        let Self { parts, agents, told, stores, warnings, .. } = self;
+        let others = agents.difference(&told).cloned().collect();
+        Collected { parts, told, others, stores, warnings }
+    }
+}

@@ -1,0 +1,165 @@
+//! What an agent needs to go on, from its summary and its last log.
+
+use super::agent::{Agent, MAX_PARSED_BYTES, agent_names, open_tree};
+use super::error::Error;
+use super::search::blocks;
+use crate::names::AgentName;
+use crate::resume::{Part, Parts, Resume};
+use crate::source::Owner;
+use crate::time::Date;
+use crate::tool::{Call, Checked, ToolError};
+
+/// The most repositories that are read.
+const MAX_REPOSITORIES: usize = 20;
+
+/// The most agents of a repository whose logs are listed to find the last log of all.
+const MAX_AGENTS: usize = 50;
+
+/// The most logs that are read until one has an entry to go on with.
+const MAX_LOGS: usize = 5;
+
+/// The sections of the default schema to go on with.
+const TO_GO_ON: [&str; 3] = ["Decisions", "Open Questions", "Next Actions"];
+
+pub(super) const RESUME: Resume =
+    Resume { toolset: "sessions", first_tool: "start_session", collect };
+
+/// Adds the parts of one repository or of all that are granted by their top levels.
+fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
+    let roots = match parts.repo_root {
+        Some(root) => vec![root.to_owned()],
+        None => call.storage.list_repositories().map_err(Error::from)?,
+    };
+    for root in roots.iter().take(MAX_REPOSITORIES) {
+        if let Err(error) = add_repository(call, root, parts) {
+            let message = error.refusal().message;
+            parts.warn(format!("the logs in `{root}` were not read: {message}"));
+        }
+    }
+    if roots.len() > MAX_REPOSITORIES {
+        let more = roots.len() - MAX_REPOSITORIES;
+        parts.warn(format!("{more} more repositories were not read: name one with `repo_root`"));
+    }
+    Ok(())
+}
+
+fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<(), Error> {
+    let names = agent_names(call, &*open_tree(call, Some(root))?)?;
+    let mut failed = Ok(());
+    let chosen = parts.agent_among(&names, || {
+        with_last_log(call, root, &names).unwrap_or_else(|error| {
+            failed = Err(error);
+            None
+        })
+    });
+    failed?;
+    let Some(name) = chosen else { return Ok(()) };
+    let agent = Agent::open(call, Some(root), &name)?;
+    let owner = Owner {
+        toolset: "sessions",
+        repo_root: Some(root.to_owned()),
+        agent: Some(agent.name.to_owned()),
+        ..Owner::default()
+    };
+    let summary = agent.summary(MAX_PARSED_BYTES).unwrap_or_else(|error| {
+        parts.warn(format!("the summary in `{root}` was not read: {}", error.refusal().message));
+        None
+    });
+    if let Some(summary) = summary {
+        let blocks = blocks(&summary.text, false);
+        let items = blocks.iter().map(|block| below(block.section.as_deref(), block.text));
+        parts.add(Part {
+            title: "Summary".to_owned(),
+            owner: owner.clone(),
+            items: items.collect(),
+            read: call.listed("sessions", "read_summary"),
+            ..Part::default()
+        });
+    }
+    add_last_log(call, &agent, &owner, parts)
+}
+
+/// The agent with the last log; the first one in byte order among equals.
+fn with_last_log(call: &Call<'_>, root: &str, names: &[String]) -> Result<Option<String>, Error> {
+    let mut last: Option<(Date, &str)> = None;
+    for name in names.iter().take(MAX_AGENTS) {
+        let Some(agent) = AgentName::parse(name) else { continue };
+        let date = Agent::open(call, Some(root), &agent)?.sessions()?.pop();
+        last = match (date, last) {
+            (Some(date), Some((before, _))) if date <= before => last,
+            (Some(date), _) => Some((date, name)),
+            (None, last) => last,
+        };
+    }
+    Ok(last.map(|(_, name)| name.to_owned()))
+}
+
+/// Adds the sections to go on with of the last log that has an entry in one of them.
+fn add_last_log(
+    call: &Call<'_>,
+    agent: &Agent<'_>,
+    owner: &Owner,
+    parts: &mut Parts<'_>,
+) -> Result<(), Error> {
+    let sections = match agent.schema() {
+        Ok(effective) => to_go_on(effective.schema.sections),
+        Err(error) => {
+            parts.warn(error.refusal().message);
+            TO_GO_ON.map(str::to_owned).to_vec()
+        }
+    };
+    for date in agent.sessions()?.into_iter().rev().take(MAX_LOGS) {
+        let text = match agent.log(date) {
+            Ok(Some(log)) => log.text,
+            Ok(None) => continue,
+            Err(error) => {
+                let message = error.refusal().message;
+                parts.warn(format!("the log of {date} was not read: {message}"));
+                continue;
+            }
+        };
+        let blocks = blocks(&text, true);
+        let mut has_entry = false;
+        for section in &sections {
+            let of_section =
+                blocks.iter().filter(|block| block.section.as_deref() == Some(section));
+            // The last entry of a log is the newest.
+            let items = of_section.rev().map(|block| below(Some(&block.heading), block.text));
+            let items: Vec<String> = items.collect();
+            has_entry |= !items.is_empty();
+            parts.add(Part {
+                title: format!("{section} of {date}"),
+                owner: owner.clone(),
+                items,
+                is_reversed: true,
+                read: call.listed("sessions", "read_session"),
+                ..Part::default()
+            });
+        }
+        if has_entry {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The sections to go on with: those of the default schema, or all if a team's schema has none of
+/// these.
+fn to_go_on(mut sections: Vec<String>) -> Vec<String> {
+    let is_known = |section: &String| TO_GO_ON.contains(&section.as_str());
+    if sections.iter().any(is_known) {
+        sections.retain(is_known);
+    }
+    sections
+}
+
+/// A block with the heading that it stands below.
+fn below(heading: Option<&str>, text: &str) -> String {
+    let text = text.trim();
+    let item = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark));
+    let item = item.unwrap_or(text);
+    match heading.filter(|heading| !heading.is_empty()) {
+        Some(heading) => format!("{heading}: {item}"),
+        None => item.to_owned(),
+    }
+}

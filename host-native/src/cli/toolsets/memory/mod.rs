@@ -1,0 +1,124 @@
+//! A search of everything that is kept, for people.
+
+mod hits;
+mod marks;
+
+use crate::CallError;
+use crate::cli::embedder::EmbedderOptions;
+use crate::cli::output::{print, print_json, print_note};
+use crate::cli::program::{builder, runtime};
+use crate::cli::settings::Reach;
+use crate::cli::terminal::{has_colours, visible};
+use crate::cli::{Error, help};
+use clap::Args;
+use hits::{Found, readable};
+use marks::Marks;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+const TOOL: &str = "search_memory";
+
+/// Search everything that is kept, by a question in plain words.
+///
+/// It looks at all toolsets that have memories here, and prints what fits best first. Inflected
+/// words are found too. It writes nothing.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[
+    include_str!("help/search.txt"),
+    include_str!("../../help/settings.txt"),
+]))]
+pub struct Search {
+    /// A question, or some words
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+
+    /// Only what this agent kept; layers are searched only for a named agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Only these toolsets, as a comma list [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    toolsets: Vec<String>,
+
+    /// Only what was kept on this day or later, or since this moment
+    #[arg(long, value_name = "DATE")]
+    from: Option<String>,
+
+    /// Only what was kept on this day or earlier, or up to this moment
+    #[arg(long, value_name = "DATE")]
+    to: Option<String>,
+
+    /// How many hits at most [default: 8]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+
+    /// Also what is archived or has expired
+    #[arg(long)]
+    archived: bool,
+
+    /// Print the tool's result as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    reach: Reach,
+
+    #[command(flatten)]
+    embedder: EmbedderOptions,
+}
+
+impl Search {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
+        // It is named because a variable may leave it out of `all`.
+        let builder = self.reach.builder(builder().toolsets(["all", "memory"]))?;
+        let memory = self.embedder.add(builder)?.build().map_err(Error::usage)?;
+        let called = runtime()?.block_on(memory.call(TOOL, &self.arguments()));
+        let outcome = called.map_err(|error| match error {
+            CallError::Ended { .. } => Error::storage(error),
+            _ => Error::usage(error),
+        })?;
+        let result = outcome.answer.map_err(|error| match Error::status_of(&error) {
+            Error::STORAGE => Error::of_tool(error),
+            // The other status of tools says that nothing was found.
+            _ => Error::usage(error.message),
+        })?;
+        let found: Found = serde_json::from_str(&result).map_err(|error| {
+            Error::storage(format!("the component's answer cannot be read: {error}"))
+        })?;
+        match self.json {
+            true => print_json(&result)?,
+            false => self.show(&found)?,
+        }
+        Ok(match found.hits.is_empty() {
+            true => Error::TOOL.into(),
+            false => ExitCode::SUCCESS,
+        })
+    }
+
+    fn arguments(&self) -> String {
+        let mut arguments = Map::new();
+        let mut add = |name: &str, value: Option<Value>| {
+            arguments.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        add("query", Some(json!(self.query.join(" "))));
+        add("agent", self.agent.as_ref().map(|agent| json!(agent)));
+        add("toolsets", (!self.toolsets.is_empty()).then(|| json!(self.toolsets)));
+        add("from_date", self.from.as_ref().map(|from| json!(from)));
+        add("to_date", self.to.as_ref().map(|to| json!(to)));
+        add("limit", self.limit.map(|limit| json!(limit)));
+        add("include_archived", self.archived.then(|| json!(true)));
+        Value::Object(arguments).to_string()
+    }
+
+    fn show(&self, found: &Found) -> Result<(), Error> {
+        let marks = has_colours(&std::io::stdout()).then(|| Marks::of(&self.query.join(" ")));
+        let hits: Vec<_> = found.hits.iter().map(|hit| readable(hit, marks.as_ref())).collect();
+        if !hits.is_empty() {
+            print(&hits.join("\n\n"))?;
+        }
+        let notes = found.note.iter().cloned();
+        let warnings = found.warnings.iter().map(|warning| format!("warning: {warning}"));
+        notes.chain(warnings).for_each(|line| print_note(&visible(&line)));
+        Ok(())
+    }
+}
