@@ -83,8 +83,12 @@ fn no_storage_fault_damages_the_stores() {
 fn no_storage_fault_hides_what_a_search_could_not_read() {
     // A search reports what it cannot read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
-    let topics = &["logs"];
-    Sweep::of("memory").reporting("search_memory", unreadable).sampling(4, topics).run();
+    let topics = &["logs", "resume"];
+    Sweep::of("memory")
+        .reporting("search_memory", unreadable)
+        .reporting("resume_memory", unreadable)
+        .sampling(4, topics)
+        .run();
 }
 
 #[test]
