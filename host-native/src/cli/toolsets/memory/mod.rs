@@ -1,7 +1,9 @@
-//! A search of everything that is kept, for people.
+//! Searching what is kept and going on with it, for people and for the hooks of clients.
 
 mod hits;
+pub(in crate::cli) mod hook;
 mod marks;
+pub(in crate::cli) mod resume;
 
 use crate::CallError;
 use crate::cli::embedder::EmbedderOptions;

@@ -1,0 +1,105 @@
+//! What is needed to go on with earlier work, as text.
+
+use crate::CallError;
+use crate::cli::output::{print, print_json, print_note};
+use crate::cli::program::{builder, runtime};
+use crate::cli::settings::Reach;
+use crate::cli::terminal::visible;
+use crate::cli::{Error, help};
+use clap::Args;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+const TOOL: &str = "resume_memory";
+
+/// Print what is needed to go on with earlier work.
+///
+/// It looks at all toolsets that have memories here: the summary and the last log of the repository,
+/// the current task and the core memories of the agent, the pages of stores that changed last. It
+/// writes nothing.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[
+    include_str!("help/resume.txt"),
+    include_str!("../../help/settings.txt"),
+]))]
+pub struct Resume {
+    #[command(flatten)]
+    request: Request,
+
+    /// Print the tool's result as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    reach: Reach,
+}
+
+/// What is to be told.
+#[derive(Debug, Args)]
+pub(super) struct Request {
+    /// The agent that goes on; with only one agent, it need not be named
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// The length of the text in tokens of 4 characters, at most [default: 1500]
+    #[arg(long, value_name = "N")]
+    pub(super) budget: Option<u32>,
+}
+
+/// The result of the tool.
+#[derive(Deserialize)]
+pub(super) struct Resumed {
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) warnings: Vec<String>,
+}
+
+impl Resume {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
+        let result = self.request.ask(&self.reach)?;
+        if self.json {
+            print_json(&result)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let Resumed { text, warnings } = Resumed::read(&result)?;
+        print(&text.trim_end().lines().map(visible).collect::<Vec<_>>().join("\n"))?;
+        for warning in warnings {
+            print_note(&visible(&format!("warning: {warning}")));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Resumed {
+    pub(super) fn read(result: &str) -> Result<Self, Error> {
+        serde_json::from_str(result).map_err(|error| {
+            Error::storage(format!("the component's answer cannot be read: {error}"))
+        })
+    }
+}
+
+impl Request {
+    /// The tool's result.
+    pub(super) fn ask(&self, reach: &Reach) -> Result<String, Error> {
+        // The toolset is named because a variable may leave it out of `all`.
+        let memory = reach.builder(builder().toolsets(["all", "memory"]))?;
+        let memory = memory.build().map_err(Error::usage)?;
+        let called = runtime()?.block_on(memory.call(TOOL, &self.arguments()));
+        let outcome = called.map_err(|error| match error {
+            CallError::Ended { .. } => Error::storage(error),
+            _ => Error::usage(error),
+        })?;
+        outcome.answer.map_err(|error| match Error::status_of(&error) {
+            Error::STORAGE => Error::of_tool(error),
+            _ => Error::usage(error.message),
+        })
+    }
+
+    fn arguments(&self) -> String {
+        let mut arguments = Map::new();
+        arguments.extend(self.agent.as_ref().map(|agent| ("agent".to_owned(), json!(agent))));
+        arguments.extend(self.budget.map(|budget| ("budget".to_owned(), json!(budget))));
+        Value::Object(arguments).to_string()
+    }
+}

@@ -1,0 +1,116 @@
+//! `agent-memory resume` and `agent-memory hook`: what is needed to go on, for people and for clients.
+
+mod process;
+
+use process::{Repository, agent_memory};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// A program whose places are all in a scratch directory.
+fn program(repository: &Repository) -> Command {
+    let mut program = agent_memory(&repository.root());
+    program.env("AGENT_MEMORY_DATA_DIR", repository.root().join("data"));
+    program.env("AGENT_MEMORY_MEMORY_DIR", repository.root().join("records"));
+    program.env("AGENT_MEMORY_FIXED_CLOCK", "2025-01-20T10:00:00Z");
+    program.env("AGENT_MEMORY_LOG_LEVEL", "ERROR");
+    program
+}
+
+/// A repository in which Ada decided something and remembers a preference.
+fn filled() -> Repository {
+    let repository = Repository::new();
+    let call = |toolset: &str, tool: &str, arguments: Value| {
+        let output = program(&repository).args([toolset, tool, &arguments.to_string()]).output();
+        assert_eq!(output.expect("it runs").status.code(), Some(0), "{tool}");
+    };
+    call("sessions", "start_session", json!({ "agent_name": "ada" }));
+    let decision = json!({
+        "agent_name": "ada", "section": "Decisions", "content": "Keep the cache in SQLite.",
+    });
+    call("sessions", "append_entry", decision);
+    let preference = json!({ "agent_id": "ada", "content": "Prefers tabs.", "type": "core" });
+    call("records", "store_memory", preference);
+    repository
+}
+
+fn hook(repository: &Repository, arguments: &[&str], event: &str) -> Output {
+    let mut command = program(repository);
+    // A client may start its hooks elsewhere.
+    command.current_dir(std::env::temp_dir()).arg("hook").args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut hook = command.spawn().expect("it starts");
+    // The input stays open until the answer is there, as some clients keep it.
+    let mut input = hook.stdin.take().expect("an input");
+    input.write_all(event.as_bytes()).expect("it is read");
+    let output = hook.wait_with_output().expect("it ends");
+    drop(input);
+    output
+}
+
+#[test]
+fn a_session_starts_with_what_was_decided() {
+    let repository = filled();
+    let event = json!({ "cwd": repository.root(), "source": "startup", "session_id": "1" });
+    let of_cursor = json!({ "workspace_roots": [repository.root()] }).to_string();
+    for (client, event, form) in [
+        ("claude-code", event.to_string(), "/hookSpecificOutput/additionalContext"),
+        ("codex", event.to_string(), "/hookSpecificOutput/additionalContext"),
+        ("gemini", event.to_string(), "/hookSpecificOutput/additionalContext"),
+        ("cursor", of_cursor, "/additional_context"),
+    ] {
+        let output = hook(&repository, &[client, "session-start"], &event);
+        assert_eq!(output.status.code(), Some(0), "{client}: {output:?}");
+        let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let text = printed.pointer(form).and_then(Value::as_str).expect(client);
+        assert!(text.contains("Keep the cache in SQLite."), "{client}: {text}");
+        assert!(text.contains("Prefers tabs."), "{client}: {text}");
+    }
+}
+
+#[test]
+fn no_session_fails_for_its_memory() {
+    let repository = filled();
+    let event = json!({ "cwd": repository.root() }).to_string();
+    let output = hook(&repository, &["codex", "session-start", "--agent", "../x"], &event);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/agent"), "{output:?}");
+    // What is no event, and a directory that is gone: the memory without a repository is told.
+    for event in ["{\"cwd\": 1}\n", "no JSON\n", "{\"cwd\": \"/no such directory\"}"] {
+        let output = hook(&repository, &["claude-code", "session-start"], event);
+        assert_eq!(output.status.code(), Some(0), "{event}: {output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("Prefers tabs.") && !text.contains("SQLite"), "{event}: {text}");
+    }
+    assert_eq!(hook(&repository, &["vi", "session-start"], "{}").status.code(), Some(2));
+}
+
+#[test]
+fn a_text_is_no_longer_than_a_client_takes() {
+    let repository = filled();
+    for _ in 0..3 {
+        let long = "Kites are red. ".repeat(400);
+        let memory = json!({ "agent_id": "ada", "content": long, "type": "core" });
+        let arguments = ["records", "store_memory", &memory.to_string()];
+        let stored = program(&repository).args(arguments).output().expect("it runs");
+        assert!(stored.status.success(), "{stored:?}");
+    }
+    let event = json!({ "cwd": repository.root() }).to_string();
+    let output = hook(&repository, &["claude-code", "session-start", "--budget", "20000"], &event);
+    let length = String::from_utf8(output.stdout).expect("UTF-8").chars().count();
+    assert!((6_000..10_000).contains(&length), "{length}");
+}
+
+#[test]
+fn people_read_the_same_text() {
+    let repository = filled();
+    let output = program(&repository).arg("resume").output().expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("\n- Keep the cache in SQLite.\n"), "{text}");
+    let json = program(&repository).args(["resume", "--json"]).output().expect("it runs");
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["text"].as_str().map(str::trim_end), Some(text.trim_end()));
+    let wrong = program(&repository).args(["resume", "--budget", "1"]).output().expect("it runs");
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+}
