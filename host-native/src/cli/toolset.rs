@@ -23,13 +23,13 @@ struct Arguments {
 }
 
 /// Adds a command for each toolset that has none yet, and a subcommand for each of its tools, which
-/// clap adds when the command is used. A command that takes arguments of its own gets no
-/// subcommands: they would be arguments, too.
+/// clap adds when the command is used. A toolset that comes along with any other gets none: mounted
+/// alone, it finds nothing.
 pub(super) fn add_commands(mut program: Command) -> Command {
-    for toolset in &description().toolsets {
+    let toolsets = description().toolsets.iter();
+    for toolset in toolsets.filter(|toolset| toolset.left_out_by.is_none()) {
         let name = toolset.name.as_str();
         program = match program.find_subcommand(name) {
-            Some(own) if own.get_positionals().next().is_some() => program,
             Some(_) => program.mut_subcommand(name, |command| command.defer(add_tools)),
             None => program.subcommand(group(toolset).defer(add_tools)),
         };
