@@ -1,20 +1,10 @@
-//! What an agent needs to go on. Each toolset brings its own parts, see [`Resume`].
+//! What an agent needs to go on. Each toolset brings its own parts, see
+//! [`Resume`](crate::tool::Resume).
 
 use std::collections::BTreeSet;
 
 use crate::names::{AgentName, name_error};
 use crate::source::Owner;
-use crate::tool::{Call, Checked};
-
-/// A toolset as a source of what an agent needs to go on.
-#[derive(Clone, Copy)]
-pub(crate) struct Resume {
-    pub toolset: &'static str,
-    /// The tool that keeps the first memory.
-    pub first_tool: &'static str,
-    /// Adds the parts that the caller may read. It reads the newest of each, not everything.
-    pub collect: fn(&Call<'_>, &mut Parts<'_>) -> Checked<()>,
-}
 
 /// The most items of a part. An answer rarely has room for more.
 const MAX_ITEMS: usize = 200;

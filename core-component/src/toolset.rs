@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
-use crate::resume::Resume;
-use crate::tool::{Call, Checked, ErasedTool, Source};
+use crate::tool::{Call, Checked, ErasedTool, Resume, Source};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
 pub(crate) struct Toolset {

@@ -89,7 +89,7 @@ fn no_session_fails_for_its_memory() {
 fn a_text_is_no_longer_than_a_client_takes() {
     let repository = filled();
     for _ in 0..3 {
-        let long = "Kites are red. ".repeat(400);
+        let long = "Kites are red. ".repeat(300);
         let memory = json!({ "agent_id": "ada", "content": long, "type": "core" });
         let arguments = ["records", "store_memory", &memory.to_string()];
         let stored = program(&repository).args(arguments).output().expect("it runs");

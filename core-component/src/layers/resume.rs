@@ -4,8 +4,8 @@ use super::agent::Agent;
 use super::agents::names;
 use super::get_memory_summary::{Output, dated, summary, task_text};
 use super::search::owner;
-use crate::resume::{Part, Parts, Resume, Total};
-use crate::tool::{Call, Checked};
+use crate::resume::{Part, Parts, Total};
+use crate::tool::{Call, Checked, Resume};
 
 pub(super) const RESUME: Resume =
     Resume { toolset: "layers", first_tool: "set_current_task", collect };

@@ -7,9 +7,9 @@ use super::error::Error;
 use super::memory::{Kind, Memory};
 use super::place::LABEL;
 use super::query::{Query, Sort};
-use crate::resume::{Part, Parts, Resume, Total};
+use crate::resume::{Part, Parts, Total};
 use crate::storage::Place;
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Resume};
 
 /// The most memories of each type that are read.
 const MOST: u32 = 30;

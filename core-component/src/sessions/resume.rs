@@ -4,10 +4,10 @@ use super::agent::{Agent, MAX_PARSED_BYTES, agent_names, open_tree};
 use super::error::Error;
 use super::search::blocks;
 use crate::names::AgentName;
-use crate::resume::{Part, Parts, Resume};
+use crate::resume::{Part, Parts};
 use crate::source::Owner;
 use crate::time::Date;
-use crate::tool::{Call, Checked, ToolError};
+use crate::tool::{Call, Checked, Resume, ToolError};
 
 /// The most repositories that are read.
 const MAX_REPOSITORIES: usize = 20;

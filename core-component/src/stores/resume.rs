@@ -6,9 +6,9 @@ use super::path::CategoryPath;
 use super::search::owner;
 use super::store::{Store, names};
 use crate::names::StoreName;
-use crate::resume::{Part, Parts, Resume, Total};
+use crate::resume::{Part, Parts, Total};
 use crate::text::{excerpt, lines};
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Resume};
 
 /// The most stores that are read.
 const MAX_STORES: usize = 20;

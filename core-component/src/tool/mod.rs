@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::follow_up::{FollowUp, WantedVector};
-use crate::resume::Resume;
+use crate::resume::Parts;
 use crate::source::{DocumentKey, Entries, Owner, ReadDocuments};
 use crate::storage::Storage;
 
@@ -104,6 +104,16 @@ pub(crate) struct Source {
     /// Reads the entries of a document that an index brought, by its path. None if it has none any
     /// more.
     pub read: fn(&Call<'_>, &Owner, &[&DocumentKey]) -> Checked<ReadDocuments>,
+}
+
+/// A toolset as a source of what an agent needs to go on.
+#[derive(Clone, Copy)]
+pub(crate) struct Resume {
+    pub toolset: &'static str,
+    /// The tool that keeps the first memory.
+    pub first_tool: &'static str,
+    /// Adds the parts that the caller may read. It reads the newest of each, not everything.
+    pub collect: fn(&Call<'_>, &mut Parts<'_>) -> Checked<()>,
 }
 
 /// The message for arguments that violate the schema.

@@ -40,6 +40,7 @@ enum Action {
 
 /// Make a token, and print it. It cannot be shown again.
 #[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/token-create.txt")]))]
 struct Create {
     /// Name of the token, such as that of its user or program
     #[arg(value_name = "NAME")]
@@ -73,6 +74,7 @@ struct Create {
 
 /// List the tokens, without their secrets.
 #[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/token-list.txt")]))]
 struct List {
     /// Print them as JSON
     #[arg(long)]
@@ -84,6 +86,7 @@ struct List {
 
 /// Take a token away. Its next request is refused.
 #[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/token-revoke.txt")]))]
 struct Revoke {
     /// Name of the token
     #[arg(value_name = "NAME")]

@@ -1,7 +1,7 @@
 //! Who may pass: the tokens of requests over HTTP.
 
-use super::http::refusal;
 use super::metrics::ended;
+use super::refusal::refusal;
 use crate::storage;
 use crate::tokens::{Token, Tokens, is_use_due};
 use crate::{CallError, Outcome, Reach};

@@ -3,6 +3,7 @@
 use super::connections::{self, Limits};
 use super::gate::{self, Gate};
 use super::metrics::{METRICS_TYPE, Metrics};
+use super::refusal::refusal;
 use super::server::{Server, Transport};
 use super::serving::{CLOSING, ServeError};
 use crate::tokens::Tokens;
@@ -308,11 +309,6 @@ fn stopping() -> Response {
         refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping: try again");
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
     response
-}
-
-/// A refusal as JSON: clients that look for documents about authorization take no other 404.
-pub(super) fn refusal(status: StatusCode, message: &str) -> Response {
-    (status, Json(json!({ "error": message }))).into_response()
 }
 
 #[cfg(test)]

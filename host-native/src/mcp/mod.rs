@@ -33,6 +33,8 @@ mod lines;
 #[cfg(feature = "http")]
 mod metrics;
 mod prompts;
+#[cfg(feature = "http")]
+mod refusal;
 mod resources;
 mod roots;
 mod sampling;
