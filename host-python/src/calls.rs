@@ -32,7 +32,8 @@ pub(crate) fn ask(
     texts: Vec<String>,
     (agents, stores): Reached,
 ) -> PyResult<Asked> {
-    let caller = Caller { reach: Reach { agents, stores }, ..Caller::default() };
+    let caller =
+        Caller { reach: Reach { agents, stores, ..Reach::default() }, ..Caller::default() };
     let mut texts = texts.into_iter();
     let mut next = || texts.next().unwrap_or_default();
     Ok(match kind {

@@ -81,7 +81,8 @@ impl Tokens {
     ///
     /// # Errors
     ///
-    /// `already-exists` if one has the name; `too-large` if there are too many; those of [`all`](Tokens::all), `busy`, `no-space`.
+    /// `already-exists` if one has the name; `too-large` if there are too many; those of
+    /// [`all`](Tokens::all), `busy`, `no-space`.
     pub fn create(&self, new: NewToken, now: Timestamp) -> Result<String, storage::Error> {
         let secret = Secret::new().map_err(|error| {
             storage::Error::new(ErrorCode::Io, format!("no random numbers: {error}"))
@@ -124,14 +125,14 @@ impl Tokens {
         Ok(found.cloned())
     }
 
-    /// Whether a token that was found still lets its user in.
+    /// Whether a token that was found still lets its user in, and reaches the same.
     ///
     /// # Errors
     ///
     /// Those of [`all`](Tokens::all).
     pub fn is_valid(&self, token: &Token, now: Timestamp) -> Result<bool, storage::Error> {
-        let tokens = self.all()?;
-        Ok(tokens.iter().any(|other| other.id == token.id && !other.has_expired(now)))
+        let is_same = |other: &Token| other.id == token.id && other.reach() == token.reach();
+        Ok(self.all()?.iter().any(|other| is_same(other) && !other.has_expired(now)))
     }
 
     /// Notes that a token was used.
