@@ -88,8 +88,8 @@ fn no_session_fails_for_its_memory() {
 #[test]
 fn a_text_is_no_longer_than_a_client_takes() {
     let repository = filled();
-    for _ in 0..3 {
-        let long = "Kites are red. ".repeat(300);
+    for _ in 0..8 {
+        let long = "Kites are red. ".repeat(100);
         let memory = json!({ "agent_id": "ada", "content": long, "type": "core" });
         let arguments = ["records", "store_memory", &memory.to_string()];
         let stored = program(&repository).args(arguments).output().expect("it runs");

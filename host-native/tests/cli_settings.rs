@@ -234,7 +234,7 @@ fn all_and_a_comma_list_mount_toolsets() {
     let all = tools(&["--toolset", "all"]);
     assert!(all.len() > default.len());
     assert!(tools(&["--toolset", "sessions, records, layers, stores"]) == all);
-    assert!(tools(&["--toolset", "sessions, search"]) == default);
+    assert!(tools(&["--toolset", "sessions, memory"]) == default);
     // Several toolsets have a tool of this name.
     let all: Value = serde_json::from_slice(&all).expect("JSON");
     let names = all.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str());
@@ -262,7 +262,7 @@ fn a_switch_leaves_out_the_search_unless_it_is_named() {
     }
     for hidden in ["true", "1"] {
         assert!(!has_search(&[], hidden) && !has_search(&["--toolset=all"], hidden), "{hidden}");
-        assert!(has_search(&["--toolset=records,search"], hidden), "{hidden}");
+        assert!(has_search(&["--toolset=records,memory"], hidden), "{hidden}");
     }
     let wrong = run(&[], "yes");
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
