@@ -46,7 +46,7 @@ class CallTest(ScratchTest):
             memory.records.add_core_memory(content="The port is 1.")
             memory.layers.add_core_memory(agent_id="ada", memory="The port is 2.")
             for agent, text in [("default", "The port is 1."), ("ada", "The port is 2.")]:
-                hits = memory.search.search_memory(query="port", agent=agent)["hits"]
+                hits = memory.memory.search_memory(query="port", agent=agent)["hits"]
                 self.assertEqual([hit["passage"] for hit in hits], [text])
             with self.assertRaises(ToolError) as raised:
                 memory.sessions.append_entry(agent_name="aristotle", section="None", content="x")
@@ -60,7 +60,7 @@ class CallTest(ScratchTest):
 
     def test_a_toolset_that_is_not_mounted_has_no_methods(self) -> None:
         with open_memory(allow=[]) as memory:
-            with self.assertRaisesRegex(AttributeError, "no attribute `records`; the mounted toolsets are sessions, s"):
+            with self.assertRaisesRegex(AttributeError, "no attribute `records`; the mounted toolsets are sessions, m"):
                 memory.records.get_memory_stats()
             self.assertEqual(memory.sessions.list_sessions.__name__, "list_sessions")
             self.assertIn("list_sessions", dir(memory.sessions))
