@@ -73,7 +73,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Chooses the agent to tell of among those of a place: the agent of the call, or if it names
-    /// none, the only one, or else the one that `choose` returns.
+    /// none, the only one, or else the one that another place has told of, or that `choose` returns.
     pub fn agent_among(
         &mut self,
         names: &[String],
@@ -88,11 +88,20 @@ impl<'a> Parts<'a> {
                 names.iter().find(|name| **name == agent.as_str()).copied().cloned()
             }
             (None, [only]) => Some((*only).clone()),
-            (None, _) => choose(),
+            (None, _) => self.told_among(&names).or_else(choose),
         };
         let agent = AgentName::parse(&name?)?;
         self.told.insert(agent.as_str().to_owned());
         Some(agent)
+    }
+
+    /// The only one of these agents of whom something is told already.
+    fn told_among(&self, names: &[&String]) -> Option<String> {
+        let mut told = names.iter().filter(|name| self.told.contains(name.as_str()));
+        match (told.next(), told.next()) {
+            (Some(only), None) => Some((*only).clone()),
+            _ => None,
+        }
     }
 
     /// Notes a store.

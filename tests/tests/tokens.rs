@@ -114,7 +114,7 @@ fn listen(server: &HttpServer, token: &str, uri: &str) -> BufReader<TcpStream> {
     let fields = [
         ("MCP-Protocol-Version", "2026-07-28"),
         ("Mcp-Method", "subscriptions/listen"),
-        ("Authorization", &bearer),
+        ("Authorization", if token.is_empty() { "" } else { &bearer }),
     ];
     let body = stateless(1, "subscriptions/listen", listen).to_string();
     let request = server.bytes("POST", "/mcp", &fields, &body);
@@ -183,8 +183,15 @@ fn a_server_that_began_without_tokens_asks_for_one_from_the_first_on() {
     let server = scene.start();
     let list = |token: &str| ask(&server, token, "tools/list", json!({})).status;
     assert_eq!(list(""), 200);
+    let uri = "memory://ada/stats";
+    let mut stream = listen(&server, "", uri);
+    begins(&mut stream);
     let token = scene.create("ada", &[]);
     assert_eq!((list(""), list(&token)), (401, 200));
+    // Who listened without a token hears nothing more.
+    let memory = json!({ "agent_id": "ada", "content": "Kites are red.", "type": "core" });
+    let store = || drop(called(&server, &token, "store_memory", memory.clone()));
+    assert!(!hears(&mut stream, uri, &store));
     // It does not open again.
     assert!(scene.token(&["revoke", "ada"]).status.success());
     assert_eq!((list(""), list(&token)), (401, 401));

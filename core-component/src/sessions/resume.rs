@@ -1,8 +1,10 @@
 //! What an agent needs to go on, from its summary and its last log.
 
+use std::rc::Rc;
+
 use super::agent::{Agent, MAX_PARSED_BYTES, agent_names, open_tree};
 use super::error::Error;
-use super::search::blocks;
+use super::search::{Block, blocks};
 use crate::names::AgentName;
 use crate::resume::{Part, Parts};
 use crate::source::Owner;
@@ -66,12 +68,11 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
         None
     });
     if let Some(summary) = summary {
-        let blocks = blocks(&summary.text, false);
-        let items = blocks.iter().map(|block| below(block.section.as_deref(), block.text));
+        let items = items(&summary.text, false).into_iter();
         parts.add(Part {
             title: "Summary".to_owned(),
             owner: owner.clone(),
-            items: items.collect(),
+            items: items.map(|item| item.text).collect(),
             read: call.listed("sessions", "read_summary"),
             ..Part::default()
         });
@@ -118,14 +119,12 @@ fn add_last_log(
                 continue;
             }
         };
-        let blocks = blocks(&text, true);
+        let all = items(&text, true);
         let mut has_entry = false;
         for section in &sections {
-            let of_section =
-                blocks.iter().filter(|block| block.section.as_deref() == Some(section));
+            let of_section = all.iter().filter(|item| item.section.as_deref() == Some(section));
             // The last entry of a log is the newest.
-            let items = of_section.rev().map(|block| below(Some(&block.heading), block.text));
-            let items: Vec<String> = items.collect();
+            let items: Vec<String> = of_section.rev().map(|item| item.text.clone()).collect();
             has_entry |= !items.is_empty();
             parts.add(Part {
                 title: format!("{section} of {date}"),
@@ -153,13 +152,44 @@ fn to_go_on(mut sections: Vec<String>) -> Vec<String> {
     sections
 }
 
-/// A block with the heading that it stands below.
-fn below(heading: Option<&str>, text: &str) -> String {
-    let text = text.trim();
-    let item = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark));
-    let item = item.unwrap_or(text);
-    match heading.filter(|heading| !heading.is_empty()) {
-        Some(heading) => format!("{heading}: {item}"),
-        None => item.to_owned(),
+/// An item of a document.
+struct Item {
+    section: Option<Rc<str>>,
+    /// With the headings that it stands below, except the section of a log.
+    text: String,
+}
+
+/// The items of a document. A list belongs to the paragraph before it if that ends with a colon: its
+/// items alone could say the opposite.
+fn items(text: &str, is_log: bool) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    // The headings of the last item, and whether a list goes on in it.
+    let mut last: Option<(Option<Rc<str>>, Rc<str>)> = None;
+    let mut leads = false;
+    for Block { section, heading, text, .. } in blocks(text, is_log) {
+        let text = text.trim();
+        let place = (section.clone(), heading.clone());
+        let listed = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark));
+        let belongs = leads && last.as_ref() == Some(&place);
+        match (listed, items.last_mut()) {
+            (Some(_), Some(item)) if belongs => {
+                item.text.push('\n');
+                item.text += text;
+            }
+            _ => {
+                leads = listed.is_none() && text.ends_with([':', '：']);
+                let section_told = section.as_deref().filter(|_| !is_log);
+                let headings = section_told.into_iter().chain([&*heading]);
+                let headings: Vec<&str> = headings.filter(|text| !text.is_empty()).collect();
+                let text = listed.unwrap_or(text);
+                let text = match headings.is_empty() {
+                    true => text.to_owned(),
+                    false => format!("{}: {text}", headings.join(", ")),
+                };
+                items.push(Item { section, text });
+                last = Some(place);
+            }
+        }
     }
+    items
 }

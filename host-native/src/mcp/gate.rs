@@ -43,6 +43,21 @@ struct Use {
     recorded: Option<Timestamp>,
 }
 
+/// That a request came without a token, when none was needed.
+#[derive(Clone)]
+struct Visitor(Arc<Guard>);
+
+/// Whether the request of a client that is open for long may still be answered: its token is neither
+/// revoked nor expired since, or none is needed yet.
+pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
+    let Some(parts) = request.extensions.get::<Parts>() else { return true };
+    match (parts.extensions.get::<Principal>(), parts.extensions.get::<Visitor>()) {
+        (Some(principal), _) => principal.may_go_on(),
+        (None, Some(Visitor(guard))) => guard.is_closed().is_ok_and(|is_closed| !is_closed),
+        (None, None) => true,
+    }
+}
+
 /// Whose request it is.
 #[derive(Clone)]
 pub(super) struct Principal {
@@ -60,8 +75,7 @@ impl Principal {
         self.token.reach()
     }
 
-    /// Whether its token has been neither revoked nor expired since.
-    pub fn may_go_on(&self) -> bool {
+    fn may_go_on(&self) -> bool {
         self.tokens.is_valid(&self.token, Timestamp::now()).unwrap_or_default()
     }
 
@@ -138,7 +152,10 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
     let Some(guard) = gate.0 else { return next.run(request).await };
     let now = Timestamp::now();
     let token = match guard.find(request.headers(), now) {
-        Ok(Known::Anybody) => return next.run(request).await,
+        Ok(Known::Anybody) => {
+            request.extensions_mut().insert(Visitor(guard.clone()));
+            return next.run(request).await;
+        }
         Ok(Known::Nobody) => return unauthorized(),
         Ok(Known::Holder(token)) => token,
         Err(error) => {

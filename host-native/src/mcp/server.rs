@@ -1,7 +1,7 @@
 use super::answer::{answer, listed};
 use super::error::{unknown_method, unrecognised};
 #[cfg(feature = "http")]
-use super::gate::Principal;
+use super::gate::{Principal, may_go_on};
 use super::intake;
 #[cfg(feature = "http")]
 use super::metrics::{Metrics, ended};
@@ -140,7 +140,7 @@ impl Server {
     /// Whether the client of a request that is open for long may still be answered.
     #[cfg(feature = "http")]
     fn may_go_on(&self, request: &Request) -> bool {
-        Principal::of(request).is_none_or(Principal::may_go_on)
+        may_go_on(request)
     }
 
     /// Whether the client of a request that is open for long may still be answered.

@@ -6,18 +6,22 @@ use crate::cli::settings::Reach;
 use crate::cli::terminal::visible;
 use crate::cli::{Error, help};
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read, stdin};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The longest event that is read, in bytes.
 const MAX_EVENT: u64 = 1 << 20;
 
-/// The largest budget: 8,800 characters. Claude Code gives a model 10,000 characters of a hook or else
-/// next to nothing, Codex about 2,500 tokens.
-const MAX_BUDGET: u32 = 2_200;
+/// The longest text in bytes of UTF-8. Claude Code gives a model 10,000 characters of a hook or else
+/// next to nothing, Codex about 2,500 tokens: no text of so many bytes is longer.
+const MAX_TEXT: usize = 9_500;
+
+/// The least and the largest budget that are asked for.
+const BUDGETS: (u32, u32) = (200, 2_300);
+
+/// The budget if none is given.
+const USUAL_BUDGET: u32 = 1_500;
 
 /// Tell a client's agent what is remembered, at an event of the client.
 ///
@@ -61,33 +65,42 @@ enum Event {
     SessionStart,
 }
 
-/// What the clients say of an event, as far as it is needed.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Said {
-    /// The working directory of the session.
-    cwd: Option<PathBuf>,
-    /// The same in Cursor.
-    workspace_roots: Vec<PathBuf>,
-}
-
 impl Hook {
     pub(in crate::cli) fn run(mut self) -> Result<ExitCode, Error> {
         let Event::SessionStart = self.event;
         enter_directory();
-        self.request.budget = self.request.budget.map(|budget| budget.min(MAX_BUDGET));
-        let resumed =
-            self.request.ask(&self.reach).and_then(|result| Resumed::read(&result)).and_then(
-                |Resumed { text, warnings }| {
-                    warnings.iter().for_each(|warning| print_note(&visible(warning)));
-                    print(&self.client.context(text.trim_end()).to_string())
-                },
-            );
-        if let Err(error) = resumed {
+        let (least, most) = BUDGETS;
+        self.request.budget = Some(self.request.budget.unwrap_or(USUAL_BUDGET).clamp(least, most));
+        let printed =
+            self.text().and_then(|text| print(&self.client.context(text.trim_end()).to_string()));
+        if let Err(error) = printed {
             print_note(&visible(&format!("agent-memory: {error}")));
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    /// The text, with a budget that makes it as short as clients take it.
+    fn text(&mut self) -> Result<String, Error> {
+        loop {
+            let Resumed { text, warnings } = Resumed::read(&self.request.ask(&self.reach)?)?;
+            let text = with_warnings(&text, &warnings);
+            let budget = self.request.budget.unwrap_or_default();
+            if text.len() <= MAX_TEXT || budget <= BUDGETS.0 {
+                return Ok(text);
+            }
+            self.request.budget = Some((budget / 2).max(BUDGETS.0));
+        }
+    }
+}
+
+/// The text for an agent, which has to know what could not be read. No control character is for it.
+fn with_warnings(text: &str, warnings: &[String]) -> String {
+    let mut lines: Vec<String> = text.trim_end().lines().map(visible).collect();
+    if !warnings.is_empty() {
+        lines.extend(["".to_owned(), "Not everything could be read:".to_owned()]);
+    }
+    lines.extend(warnings.iter().map(|warning| format!("- {}", visible(warning))));
+    lines.join("\n")
 }
 
 impl HookClient {
@@ -110,11 +123,20 @@ fn enter_directory() {
     }
     // Not to the end of the input, which some clients leave open.
     let mut events = serde_json::Deserializer::from_reader(stdin().take(MAX_EVENT)).into_iter();
-    let Some(Ok(said)) = events.next() else { return };
-    let Said { cwd, workspace_roots } = said;
-    if let Some(directory) = cwd.or(workspace_roots.into_iter().next()) {
-        // A directory that is gone has no memory of its own.
-        let _ = std::env::set_current_dir(directory);
+    let event: Value = match events.next() {
+        None => return,
+        Some(Ok(event)) => event,
+        Some(Err(error)) => {
+            return print_note(&format!("agent-memory: the event cannot be read: {error}"));
+        }
+    };
+    // Cursor names the directories that are open.
+    let named = event["cwd"].as_str().or(event["workspace_roots"][0].as_str());
+    let Some(directory) = named else { return };
+    if let Err(error) = std::env::set_current_dir(directory) {
+        print_note(&visible(&format!("agent-memory: `{directory}` cannot be entered: {error}")));
+        // The repository of another directory is not that of the session.
+        let _ = std::env::set_current_dir("/");
     }
 }
 
