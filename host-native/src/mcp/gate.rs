@@ -118,7 +118,7 @@ impl Guard {
             Some(given) => self.tokens.find(given, now)?,
             None => None,
         };
-        Ok(found.map_or(Known::Nobody, Known::Holder))
+        Ok(found.map_or(Known::Nobody, |token| Known::Holder(Box::new(token))))
     }
 
     /// Counts a request. None if its token has had its share, otherwise whether its use is to be
@@ -145,7 +145,7 @@ enum Known {
     Anybody,
     /// Somebody without a token that holds.
     Nobody,
-    Holder(Token),
+    Holder(Box<Token>),
 }
 
 pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
@@ -157,7 +157,7 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
             return next.run(request).await;
         }
         Ok(Known::Nobody) => return unauthorized(),
-        Ok(Known::Holder(token)) => token,
+        Ok(Known::Holder(token)) => *token,
         Err(error) => {
             tracing::error!("no request is let in: {}", error.message);
             return refusal(StatusCode::SERVICE_UNAVAILABLE, "the tokens cannot be read");
