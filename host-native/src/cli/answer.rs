@@ -12,7 +12,11 @@ pub(super) fn result_of<T: DeserializeOwned>(
         CallError::Ended { .. } => Error::storage(error),
         _ => Error::usage(error),
     })?;
-    let result = outcome.answer.map_err(Error::of_tool)?;
-    serde_json::from_str(&result)
+    read(&outcome.answer.map_err(Error::of_tool)?)
+}
+
+/// Reads a result.
+pub(super) fn read<T: DeserializeOwned>(result: &str) -> Result<T, Error> {
+    serde_json::from_str(result)
         .map_err(|error| Error::storage(format!("the component's answer cannot be read: {error}")))
 }

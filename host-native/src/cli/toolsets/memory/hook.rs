@@ -1,6 +1,7 @@
 //! The answers to a client that starts this program at an event of its own, which clients call a hook.
 
 use super::resume::{Request, Resumed};
+use crate::cli::answer::read;
 use crate::cli::output::{print, print_note};
 use crate::cli::settings::Reach;
 use crate::cli::terminal::visible;
@@ -82,7 +83,7 @@ impl Hook {
     /// The text, with a budget that makes it as short as clients take it.
     fn text(&mut self) -> Result<String, Error> {
         loop {
-            let Resumed { text, warnings } = Resumed::read(&self.request.ask(&self.reach)?)?;
+            let Resumed { text, warnings } = read(&self.request.ask(&self.reach)?)?;
             let text = with_warnings(&text, &warnings);
             let budget = self.request.budget.unwrap_or_default();
             if text.len() <= MAX_TEXT || budget <= BUDGETS.0 {

@@ -1,17 +1,19 @@
 //! Searching what is kept and going on with it, for people and for the hooks of clients.
 
+mod ask;
 mod hits;
 pub(in crate::cli) mod hook;
 mod marks;
 pub(in crate::cli) mod resume;
 
-use crate::CallError;
+use crate::cli::answer::read;
 use crate::cli::embedder::EmbedderOptions;
 use crate::cli::output::{print, print_json, print_note};
-use crate::cli::program::{builder, runtime};
+use crate::cli::program::builder;
 use crate::cli::settings::Reach;
 use crate::cli::terminal::{has_colours, visible};
 use crate::cli::{Error, help};
+use ask::ask;
 use clap::Args;
 use hits::{Found, readable};
 use marks::Marks;
@@ -74,19 +76,8 @@ impl Search {
         // It is named because a variable may leave it out of `all`.
         let builder = self.reach.builder(builder().toolsets(["all", "memory"]))?;
         let memory = self.embedder.add(builder)?.build().map_err(Error::usage)?;
-        let called = runtime()?.block_on(memory.call(TOOL, &self.arguments()));
-        let outcome = called.map_err(|error| match error {
-            CallError::Ended { .. } => Error::storage(error),
-            _ => Error::usage(error),
-        })?;
-        let result = outcome.answer.map_err(|error| match Error::status_of(&error) {
-            Error::STORAGE => Error::of_tool(error),
-            // The other status of tools says that nothing was found.
-            _ => Error::usage(error.message),
-        })?;
-        let found: Found = serde_json::from_str(&result).map_err(|error| {
-            Error::storage(format!("the component's answer cannot be read: {error}"))
-        })?;
+        let result = ask(&memory, TOOL, &self.arguments())?;
+        let found: Found = read(&result)?;
         match self.json {
             true => print_json(&result)?,
             false => self.show(&found)?,

@@ -1,8 +1,9 @@
 //! What is needed to go on with earlier work, as text.
 
-use crate::CallError;
+use super::ask::ask;
+use crate::cli::answer::read;
 use crate::cli::output::{print, print_json, print_note};
-use crate::cli::program::{builder, runtime};
+use crate::cli::program::builder;
 use crate::cli::settings::Reach;
 use crate::cli::terminal::visible;
 use crate::cli::{Error, help};
@@ -62,20 +63,12 @@ impl Resume {
             print_json(&result)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let Resumed { text, warnings } = Resumed::read(&result)?;
+        let Resumed { text, warnings } = read(&result)?;
         print(&text.trim_end().lines().map(visible).collect::<Vec<_>>().join("\n"))?;
         for warning in warnings {
             print_note(&visible(&format!("warning: {warning}")));
         }
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Resumed {
-    pub(super) fn read(result: &str) -> Result<Self, Error> {
-        serde_json::from_str(result).map_err(|error| {
-            Error::storage(format!("the component's answer cannot be read: {error}"))
-        })
     }
 }
 
@@ -85,15 +78,7 @@ impl Request {
         // The toolset is named because a variable may leave it out of `all`.
         let memory = reach.builder(builder().toolsets(["all", "memory"]))?;
         let memory = memory.build().map_err(Error::usage)?;
-        let called = runtime()?.block_on(memory.call(TOOL, &self.arguments()));
-        let outcome = called.map_err(|error| match error {
-            CallError::Ended { .. } => Error::storage(error),
-            _ => Error::usage(error),
-        })?;
-        outcome.answer.map_err(|error| match Error::status_of(&error) {
-            Error::STORAGE => Error::of_tool(error),
-            _ => Error::usage(error.message),
-        })
+        ask(&memory, TOOL, &self.arguments())
     }
 
     fn arguments(&self) -> String {

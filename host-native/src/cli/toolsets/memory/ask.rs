@@ -1,0 +1,19 @@
+//! One call of a tool of this toolset, for a command.
+
+use crate::cli::Error;
+use crate::cli::program::runtime;
+use crate::{AgentMemory, CallError};
+
+/// The tool's result as JSON. An error is one of storage or of the command line: the status for a
+/// refusal of a tool says that a search found nothing.
+pub(super) fn ask(memory: &AgentMemory, tool: &str, arguments: &str) -> Result<String, Error> {
+    let called = runtime()?.block_on(memory.call(tool, arguments));
+    let outcome = called.map_err(|error| match error {
+        CallError::Ended { .. } => Error::storage(error),
+        _ => Error::usage(error),
+    })?;
+    outcome.answer.map_err(|error| match Error::status_of(&error) {
+        Error::STORAGE => Error::of_tool(error),
+        _ => Error::usage(error.message),
+    })
+}
