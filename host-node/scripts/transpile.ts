@@ -26,6 +26,12 @@ const patches = [
  * (`description.json`). The directory is emptied first.
  */
 export async function transpileTo(component: string, directory: string): Promise<void> {
+  await transpileFiles(component, directory)
+  await writeFile(join(directory, 'description.json'), await describe(directory))
+}
+
+/** The same for a component that does not describe itself. */
+export async function transpileFiles(component: string, directory: string): Promise<void> {
   const { files } = await transpile(component, { name: 'component', instantiation: 'sync', base64Cutoff: 0 })
   await rm(directory, { recursive: true, force: true })
   for (const [name, contents] of Object.entries(files)) {
@@ -35,7 +41,6 @@ export async function transpileTo(component: string, directory: string): Promise
   }
   const main = join(directory, 'component.js')
   await writeFile(main, patches.reduce(patch, await readFile(main, 'utf8')))
-  await writeFile(join(directory, 'description.json'), await describe(directory))
 }
 
 async function describe(directory: string): Promise<string> {

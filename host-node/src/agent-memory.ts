@@ -21,6 +21,8 @@ import { type Answer, WorkerPool } from './pool.ts'
 import { checkReach, narrowReach, type Reach } from './reach.ts'
 import type { SummaryAnswer } from './summaries.ts'
 import { type Ticket, WaitQueue } from './wait-queue.ts'
+import { instantiate as instantiateFiles } from './generated/files/component.js'
+import { type InstantiatePlaces, Places, type PlacesHost } from './storage/places.ts'
 import { compileModules } from './worker/component.ts'
 
 export type { Reach, Tools, ToolsetSettings }
@@ -157,16 +159,37 @@ export async function openComponent(directory: URL, options: ComponentOptions): 
   const description = await load<Description>(async () => {
     return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
   })
-  const resolved = resolveOptions(description, options)
-  const { grants, places, durability, lockTimeout, storageCalls, statementTime } = resolved
-  const component = new URL('component.js', directory).href
+  const files = new URL('./generated/files/', import.meta.url)
+  const filesModules = await load(() => compileModules(files, filesMemory))
+  const places = new Places(instantiateFiles as unknown as InstantiatePlaces, filesModules, noCalls)
+  const resolved = resolveOptions(description, options, places)
+  const { durability, lockTimeout, storageCalls, statementTime } = resolved
   const modules = await load(() => compileModules(directory, resolved.memoryLimit))
   const pool = new WorkerPool(
-    { component, modules, grants, places, durability, lockTimeout, storageCalls },
+    {
+      component: new URL('component.js', directory).href,
+      modules,
+      files: new URL('component.js', files).href,
+      filesModules,
+      grants: places.run((files) => files.grants()),
+      durability,
+      lockTimeout,
+      storageCalls,
+    },
     resolved.workers,
     statementTime,
   )
   return new OpenAgentMemory(resolved, pool)
+}
+
+/** The most bytes of linear memory of the component of files. It holds no more than a commit. */
+const filesMemory = 512 * 1024 * 1024
+
+/** The main thread grants places, and opens none. */
+const noCalls: PlacesHost = {
+  isHeld: () => false,
+  parseRegistry: () => '{}',
+  editRegistry: () => '',
 }
 
 function load<T>(work: () => Promise<T>): Promise<T> {

@@ -4,9 +4,8 @@ import type {
   Outcome,
   Reference,
 } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import type { Durability } from './storage/directory.ts'
 import type { LockTimeout } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named-place.ts'
+import type { Durability } from './options.ts'
 import type { SentZone } from './time-zone.ts'
 
 /** The data that a worker is started with. */
@@ -16,9 +15,11 @@ export interface WorkerSettings {
   readonly modules: Readonly<Record<string, WebAssembly.Module>>
   /** The memory of a `SharedState`. */
   readonly sharedState: SharedArrayBuffer
-  /** The canonical paths of the granted directories. */
-  readonly grants: readonly string[]
-  readonly places: NamedPlaces
+  /** The same of the component of files. */
+  readonly files: string
+  readonly filesModules: Readonly<Record<string, WebAssembly.Module>>
+  /** What is granted, as the component of files wrote it. */
+  readonly grants: string
   readonly durability: Durability
   readonly lockTimeout: LockTimeout
   /** The most storage calls that a call may make. */

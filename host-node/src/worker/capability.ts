@@ -12,31 +12,24 @@ import type {
   Entry,
   Status,
 } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import { hash } from 'node:crypto'
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Database } from '../storage/database/database.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
-import {
-  type Areas,
-  areasOf,
-  type GrantedPlace,
-  listDirectory,
-  readDocument,
-  statusAt,
-  versionOf,
-} from '../storage/tree.ts'
+import type { Tree as PlaceTree } from '../storage/places.ts'
 import type { CallStorage, PlaceKind } from './call.ts'
 
 /** The import `agent-memory:storage/documents` for one call. */
 export function documents(call: CallStorage): object {
   class Writer {
-    readonly #areas: Areas
+    readonly #tree: PlaceTree
 
-    constructor(areas: Areas) {
-      this.#areas = areas
+    constructor(tree: PlaceTree) {
+      this.#tree = tree
     }
 
     commit(changes: Change[]): (string | undefined)[] {
-      return call.run(() => call.commit(this.#areas, changes))
+      return call.run(() => call.commit(this.#tree, changes))
     }
 
     [Symbol.dispose](): void {
@@ -45,31 +38,26 @@ export function documents(call: CallStorage): object {
   }
 
   class Tree {
-    readonly #tree: GrantedPlace
-    readonly #areas: Areas
+    readonly #tree: PlaceTree
 
-    constructor(tree: GrantedPlace) {
+    constructor(tree: PlaceTree) {
       this.#tree = tree
-      this.#areas = areasOf(tree)
     }
 
     stat(area: Area, path: string): Status | undefined {
-      return call.run(() => statusAt(this.#areas, area, path, this.#tree.location))
+      return call.run(() => call.use(() => this.#tree.stat(area, path)))
     }
 
     read(area: Area, path: string, maxBytes: bigint): Document | undefined {
-      return call.run(() => readDocument(this.#areas, area, path, maxBytes))
+      return call.run(() => call.use(() => this.#tree.read(area, path, maxBytes)))
     }
 
     list(area: Area, directory: string): Entry[] | undefined {
-      return call.run(() => {
-        const mayClean = () => call.mayClean(this.#tree)
-        return listDirectory(this.#areas, area, directory, this.#tree.location, mayClean)
-      })
+      return call.run(() => call.list(this.#tree, area, directory))
     }
 
     location(): string {
-      return call.run(() => this.#tree.location)
+      return call.run(() => call.use(() => this.#tree.location()))
     }
 
     hasAtomicCommits(): boolean {
@@ -80,12 +68,12 @@ export function documents(call: CallStorage): object {
     lock(): Writer {
       return call.run(() => {
         call.lock(this.#tree)
-        return new Writer(this.#areas)
+        return new Writer(this.#tree)
       })
     }
 
     [Symbol.dispose](): void {
-      call.closeTree()
+      call.closeTree(this.#tree)
     }
   }
 
@@ -95,7 +83,7 @@ export function documents(call: CallStorage): object {
     open: (place: Place) => call.run(() => new Tree(call.open(place))),
     listPlaces: (kind: PlaceKind) => call.run(() => call.listPlaces(kind)),
     createPlace: (place: Place) => call.run(() => new Tree(call.createPlace(place))),
-    versionOf: (contents: Uint8Array) => call.run(() => versionOf(contents)),
+    versionOf: (contents: Uint8Array) => call.run(() => hash('sha256', contents)),
   }
 }
 

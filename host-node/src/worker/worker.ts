@@ -3,17 +3,17 @@ import type * as Toolbox from '../generated/component/interfaces/agent-memory-to
 import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
-import { Places } from '../storage/places.ts'
+import { type InstantiatePlaces, Places } from '../storage/places.ts'
 import { receivedZone } from '../time-zone.ts'
 import { CallStorage, EndOfRun } from './call.ts'
 import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
-import { ComponentFormat } from './registry-format.ts'
 import { inertWasi } from './wasi.ts'
 
 const settings = workerData as WorkerSettings
 const sharedState = new SharedState(settings.sharedState)
 const { instantiate } = (await import(settings.component)) as { instantiate: Instantiate }
+const files = (await import(settings.files)) as { instantiate: InstantiatePlaces }
 const port = parentPort!
 
 const send = (report: Report) => port.postMessage(report)
@@ -33,11 +33,31 @@ const instance = (storage: CallStorage, wasi = inertWasi()) =>
     ...wasi.imports,
   }).toolbox
 
-const format: ComponentFormat = new ComponentFormat(sharedState, () => {
-  const nothing = { ...settings, grants: [], places: [] }
-  return instance(new CallStorage(nothing, sharedState, send, databases, undefined, new Places([], format)))
-})
-const places = new Places(settings.places, format)
+/** The call that runs. */
+let current: CallStorage | undefined
+
+/**
+ * Runs a function of the component for registries in an instance of its own, which has nothing granted, while a call's
+ * instance waits for it. Its time counts as the call's.
+ */
+function askFormat(work: (toolbox: typeof Toolbox) => string): string {
+  sharedState.enterGuest()
+  try {
+    return work(instance(noStorage))
+  } finally {
+    sharedState.leaveGuest()
+  }
+}
+
+const host = {
+  isHeld: () => current?.isHeld ?? false,
+  parseRegistry: (text: string) => askFormat((toolbox) => toolbox.parseRegistry(text)),
+  editRegistry: (text: string, change: string) => askFormat((toolbox) => toolbox.editRegistry(text, change)),
+}
+const grants = { text: settings.grants, isDurable: settings.durability === 'full' }
+const places = new Places(files.instantiate, settings.filesModules, host, grants)
+const nothing = new Places(files.instantiate, settings.filesModules, host)
+const noStorage = new CallStorage(settings, sharedState, send, databases, undefined, nothing)
 
 port.on('message', (request: Request) => send(serve(request)))
 
@@ -45,6 +65,7 @@ port.on('message', (request: Request) => send(serve(request)))
 function serve(request: Request): Report {
   const storage = new CallStorage(settings, sharedState, send, databases, request.waitingSince, places)
   const wasi = inertWasi()
+  current = storage
   sharedState.beginCall()
   sharedState.enterGuest()
   try {
@@ -56,6 +77,7 @@ function serve(request: Request): Report {
   } finally {
     sharedState.leaveGuest()
     storage.close()
+    current = undefined
   }
 }
 
