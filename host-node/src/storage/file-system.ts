@@ -55,12 +55,12 @@ export function fileSystem(): { imports: object; close: () => void } {
   }
 
   class Directory {
-    /** A path with which each name in it is looked up. */
-    readonly #path: string
+    /** A path of the directory itself, with which each name in it is looked up. */
+    readonly own: string
     readonly #descriptor: number | undefined
 
     constructor(path: string, descriptor?: number) {
-      this.#path = path
+      this.own = path
       this.#descriptor = descriptor
     }
 
@@ -95,7 +95,7 @@ export function fileSystem(): { imports: object; close: () => void } {
 
     names(): Result<string[]> {
       return attempt(() => {
-        const names = readdirSync(`${this.#path}/`, { encoding: 'buffer' })
+        const names = readdirSync(`${this.own}/`, { encoding: 'buffer' })
         return names.filter((name) => isUtf8(name)).map((name) => name.toString('utf8'))
       })
     }
@@ -144,7 +144,7 @@ export function fileSystem(): { imports: object; close: () => void } {
     sync(): Result<void> {
       return attempt(() => {
         // Windows syncs a directory only if it is open for writing.
-        const descriptor = openSync(`${this.#path}/`, isWindows ? O_RDWR : O_RDONLY | O_DIRECTORY)
+        const descriptor = openSync(`${this.own}/`, isWindows ? O_RDWR : O_RDONLY | O_DIRECTORY)
         try {
           fsyncSync(descriptor)
         } finally {
@@ -154,7 +154,7 @@ export function fileSystem(): { imports: object; close: () => void } {
     }
 
     path(name: string): string {
-      return `${this.#path}/${name}`
+      return `${this.own}/${name}`
     }
 
     [Symbol.dispose](): void {
@@ -218,7 +218,7 @@ export function fileSystem(): { imports: object; close: () => void } {
 
   function openCanonical(path: string): Directory {
     const directory = Directory.at(systemPath(path))
-    if (!hasDescriptors || readlinkSync(directory.path('.').slice(0, -2)) === path) return directory
+    if (!hasDescriptors || readlinkSync(directory.own) === path) return directory
     directory[Symbol.dispose]()
     throw errnoError('ELOOP')
   }

@@ -84,7 +84,8 @@ pub struct Directory(Rc<host::Directory>);
 impl Directory {
     /// Opens a canonical path. Fails if the path now has a symbolic link.
     pub fn open(path: &Path) -> Result<Self, Errno> {
-        let path = path.to_str().ok_or(Errno::INVAL)?;
+        // The host compares the path as a text, so it has no `/` at its end.
+        let path = path.components().as_path().to_str().ok_or(Errno::INVAL)?;
         Ok(Directory(Rc::new(host::open_directory(path).map_err(errno)?)))
     }
 
@@ -136,19 +137,19 @@ impl Directory {
             host::Found::Nothing => Found::Nothing,
             host::Found::SomethingElse => Found::SomethingElse,
             host::Found::File((file, found)) => {
-                Found::File(File(file), Facts::from(found).metadata)
+                Found::File(file.into(), Facts::from(found).metadata)
             }
         })
     }
 
     /// Creates a file. `EXIST` if the name exists.
     pub fn create_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
-        self.0.create_file(name, mode, true).map(File).map_err(errno)
+        self.0.create_file(name, mode, true).map(File::from).map_err(errno)
     }
 
     /// Opens a file to overwrite it, and creates it if it is missing.
     pub fn overwrite_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
-        self.0.create_file(name, mode, false).map(File).map_err(errno)
+        self.0.create_file(name, mode, false).map(File::from).map_err(errno)
     }
 
     /// Creates a directory. `EXIST` if the name exists.
@@ -188,14 +189,29 @@ impl Directory {
     }
 }
 
+/// How many bytes are read at once: a call of the host costs more than to copy some.
+const READ_BYTES: u32 = 256 * 1024;
+
 /// An open file of the host.
 #[derive(Debug)]
-pub struct File(host::File);
+pub struct File {
+    host: host::File,
+    /// Bytes that were read, and how many of them are taken.
+    read: (Vec<u8>, usize),
+    /// Whether the host has no more.
+    is_at_end: bool,
+}
+
+impl From<host::File> for File {
+    fn from(host: host::File) -> Self {
+        File { host, read: (Vec::new(), 0), is_at_end: false }
+    }
+}
 
 impl File {
     /// Makes the bytes survive a loss of power.
     pub fn sync_data(&self) -> io::Result<()> {
-        self.0.sync().map_err(|name| errno(name).into())
+        self.host.sync().map_err(|name| errno(name).into())
     }
 
     /// The same as [`sync_data`](File::sync_data).
@@ -211,18 +227,21 @@ impl File {
 
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
+        let (bytes, taken) = &mut self.read;
+        if *taken == bytes.len() && !self.is_at_end && !buffer.is_empty() {
+            (*bytes, *taken) = (self.host.read(READ_BYTES).map_err(errno)?, 0);
+            self.is_at_end = bytes.len() < READ_BYTES as usize;
         }
-        let bytes = self.0.read(u32::try_from(buffer.len()).unwrap_or(u32::MAX)).map_err(errno)?;
-        buffer[..bytes.len()].copy_from_slice(&bytes);
-        Ok(bytes.len())
+        let count = buffer.len().min(bytes.len() - *taken);
+        buffer[..count].copy_from_slice(&bytes[*taken..*taken + count]);
+        *taken += count;
+        Ok(count)
     }
 }
 
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(errno)?;
+        self.host.write(bytes).map_err(errno)?;
         Ok(bytes.len())
     }
 
@@ -233,7 +252,7 @@ impl Write for File {
 
 /// Sets the permission bits if they differ. The umask does not apply.
 pub(crate) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
-    file.0.set_mode(mode).map_err(errno)
+    file.host.set_mode(mode).map_err(errno)
 }
 
 /// The canonical path of something that exists, as bytes.
