@@ -22,6 +22,24 @@ const patches = [
 ]
 
 /**
+ * Further changes: no import of ours suspends, so none needs the tasks that jco makes for each call of one. They take
+ * most of a call's time, and jco lowers each result a second time with them.
+ */
+const withoutTasks: readonly { from: RegExp; to: string }[] = [
+  { from: /let (trampoline\d+) = (_\1)\.manuallyAsync \?[^]*?\n  \);\n/g, to: 'let $1 = $2;\n' },
+  { from: /    const hostProvided = true;\n[^]*?\n    const started = task\.enterSync\(\);\n/g, to: '' },
+  {
+    from: /_withGlobalCurrentTaskMeta\(\{\s*componentIdx: task\.componentIdx\(\),\s*taskID: task\.id\(\),\s*fn: \(\) => _trackHostOperation\(\(\) => ([^]*?)\),\n      \}\)\n/g,
+    to: '$1\n',
+  },
+  {
+    from: /      _debugLog\('\[Instruction::CallInterface\] error during sync call', \{[^}]*\}\);\n(\s*getOrCreateAsyncState\(0\)\.markTrapped\(err\);\n)\s*task\.setErrored\(err\);\n\s*task\.reject\(err\);\n\s*task\.exit\(\);\n/g,
+    to: '$1',
+  },
+  { from: /\n    task\.resolve\(\[[^\n]*\]\);\n    task\.exit\(\);\n/g, to: '\n' },
+]
+
+/**
  * Transpiles a component to a directory: JavaScript (`component.js`), core modules and the component's description
  * (`description.json`). The directory is emptied first.
  */
@@ -40,7 +58,16 @@ export async function transpileFiles(component: string, directory: string): Prom
     await writeFile(path, contents)
   }
   const main = join(directory, 'component.js')
-  await writeFile(main, patches.reduce(patch, await readFile(main, 'utf8')))
+  const patched = patches.reduce(patch, await readFile(main, 'utf8'))
+  await writeFile(main, removeTasks(patched))
+}
+
+/** The code with imports that make no tasks. */
+function removeTasks(text: string): string {
+  const changed = withoutTasks.reduce((text, { from, to }) => text.replace(from, to), text)
+  const left = changed.match(/const _trampoline\d+ = function[^]*?\n  \}\n/g)?.filter((code) => /\btask\b/.test(code))
+  if (!left?.length && !changed.includes('.manuallyAsync')) return changed
+  throw new Error(`jco's code of an import has changed: ${left?.[0]}`)
 }
 
 async function describe(directory: string): Promise<string> {

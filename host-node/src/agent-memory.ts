@@ -408,7 +408,8 @@ class OpenAgentMemory implements AgentMemory {
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
       for (let isUrgent = false; ; isUrgent = true) {
-        const request = { ...asked, context, waitingSince: ticket?.waitingSince }
+        const mayLock = ticket !== undefined && this.#waitQueue.isFirst(ticket)
+        const request = { ...asked, context, waitingSince: ticket?.waitingSince, mayLock }
         const answer = await this.#pool.run({ request, guestTime, onLockWanted, isUrgent })
         if (answer.kind !== 'retry') return answer
         await this.#waitQueue.wait(ticket!)

@@ -50,15 +50,19 @@ export type Request = Asked & {
   readonly context: CallContext
   /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
   readonly waitingSince?: number | undefined
+  /** Whether no earlier call is left, so that the call may take a lock without asking. */
+  readonly mayLock: boolean
 }
 
 /**
- * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `waits-for-lock` needs no
- * reply. Every other report ends the request.
+ * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `takes-lock` and
+ * `waits-for-lock` need no reply. Every other report ends the request.
  */
 export type Report =
   /** The call wants the lock of a place, for the first time in this run. */
   | { readonly kind: 'wants-lock'; readonly lock: string }
+  /** The same of a call that may lock: it does not wait for the reply. */
+  | { readonly kind: 'takes-lock'; readonly lock: string }
   /** The call is next in this process and waits for another process or program. */
   | { readonly kind: 'waits-for-lock' }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }

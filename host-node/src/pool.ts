@@ -4,7 +4,7 @@ import { MemoryCallError } from './errors.ts'
 import type { Report, Request, WorkerSettings } from './messages.ts'
 
 /** The report that ends a request. */
-export type Answer = Exclude<Report, { kind: 'wants-lock' } | { kind: 'waits-for-lock' }>
+export type Answer = Exclude<Report, { kind: 'wants-lock' | 'takes-lock' | 'waits-for-lock' }>
 
 export interface Job {
   readonly request: Request
@@ -180,6 +180,7 @@ class PoolWorker {
     const job = this.#job
     if (job === undefined) return // The job was given up.
     if (report.kind === 'wants-lock') return this.#sharedState.reply(job.onLockWanted(report.lock))
+    if (report.kind === 'takes-lock') return void job.onLockWanted(report.lock)
     if (report.kind === 'waits-for-lock') {
       this.waitsForLock = true
     } else {

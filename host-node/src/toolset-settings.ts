@@ -120,7 +120,10 @@ function grantPlaces(
       if (kind === 'family' && members[label] !== undefined) {
         if (configured !== undefined)
           throw invalidOption(`places.${label}`, `is given, and \`settings.${toolset.name}.${setting}\` too: give one`)
-        grantPlace(`places.${label}`, { ...wantedPlace(place, '', directories), members: Object.entries(members[label]) })
+        grantPlace(`places.${label}`, {
+          ...wantedPlace(place, '', directories),
+          members: Object.entries(members[label]),
+        })
         continue
       }
       const byDefault = mounted.includes(toolset) ? defaultPath(place.default, directories) : undefined

@@ -43,6 +43,9 @@ const isWindows = process.platform === 'win32'
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, O_NOCTTY } = constants
 const openFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
+/** The bytes that were read last. The component gets a copy of them at once. */
+let readBuffer = Buffer.alloc(0)
+
 /** The import `agent-memory:file-system/file-system`. `close` closes all that is still open, after a trap. */
 export function fileSystem(): { imports: object; close: () => void } {
   const descriptors = new Set<number>()
@@ -175,11 +178,11 @@ export function fileSystem(): { imports: object; close: () => void } {
 
     read(maxBytes: number): Result<Uint8Array> {
       return attempt(() => {
-        const buffer = Buffer.allocUnsafe(maxBytes)
+        if (readBuffer.length < maxBytes) readBuffer = Buffer.allocUnsafeSlow(maxBytes)
         let length = 0
         for (let read = 1; read > 0 && length < maxBytes; length += read)
-          read = readSync(this.#descriptor, buffer, length, maxBytes - length, null)
-        return buffer.subarray(0, length)
+          read = readSync(this.#descriptor, readBuffer, length, maxBytes - length, null)
+        return readBuffer.subarray(0, length)
       })
     }
 

@@ -52,7 +52,8 @@ export class Lock {
     const wait = { since, deadline: since + lockTimeout.total, atHead: lockTimeout.atHead, onWait }
     for (;;) {
       // Both files are open: nothing has to be made.
-      if (!LockFile.isIdle(join(directory, queueFile)) || !LockFile.isIdle(join(directory, lockFile))) place.prepareLock()
+      if (!LockFile.isIdle(join(directory, queueFile)) || !LockFile.isIdle(join(directory, lockFile)))
+        place.prepareLock()
       try {
         const taken = undefinedIfMissing(() => takeFiles(place, directory, wait))
         if (taken !== undefined) return new Lock(taken.lock, taken.atHeadUntil)

@@ -2,7 +2,7 @@ import { type SharedState, LockReply } from '../shared-state.ts'
 import type { Kind, Mode } from '../generated/component/interfaces/agent-memory-storage-database.js'
 import type { Area, Change, Entry } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
-import type { Report, WorkerSettings } from '../messages.ts'
+import type { Report, Request, WorkerSettings } from '../messages.ts'
 import type { Database, Databases } from '../storage/database/database.ts'
 import { nestedError } from '../storage/database/error.ts'
 import { databaseFile } from '../storage/database/file.ts'
@@ -43,18 +43,18 @@ export class CallStorage {
   #waitingSince: number | undefined
   /** The lock that the main thread has let it acquire, by its path. */
   #allowedLock: string | undefined
+  readonly #mayLock: boolean
   #hasWriter = false
   #transaction: { readonly takesLock: boolean } | undefined
   #calls = 0
   readonly #trees = new Set<Tree>()
 
-  /** `waitingSince`: when an earlier run of the call wanted a lock, if one did. */
   constructor(
     settings: WorkerSettings,
     sharedState: SharedState,
     send: (report: Report) => void,
     databases: Databases,
-    waitingSince: number | undefined,
+    { waitingSince, mayLock }: Pick<Request, 'waitingSince' | 'mayLock'>,
     places: Places,
   ) {
     this.#settings = settings
@@ -62,6 +62,7 @@ export class CallStorage {
     this.#send = send
     this.#databases = databases
     this.#waitingSince = waitingSince
+    this.#mayLock = mayLock
     this.#places = places
   }
 
@@ -207,7 +208,9 @@ export class CallStorage {
   #awaitTurn(path: string): number {
     const since = this.#waitingSince ?? monotonic()
     this.#waitingSince = undefined
-    if (this.#allowedLock !== path) {
+    if (this.#mayLock) {
+      this.#send({ kind: 'takes-lock', lock: path })
+    } else if (this.#allowedLock !== path) {
       const reply = this.#sharedState.waitForReply(() => this.#send({ kind: 'wants-lock', lock: path }))
       // The run has changed nothing yet, since changes need the lock. So it can be run again.
       if (reply === LockReply.retry) throw new EndOfRun({ kind: 'retry' })

@@ -57,13 +57,13 @@ const host = {
 const grants = { text: settings.grants, isDurable: settings.durability === 'full' }
 const places = new Places(files.instantiate, settings.filesModules, host, grants)
 const nothing = new Places(files.instantiate, settings.filesModules, host)
-const noStorage = new CallStorage(settings, sharedState, send, databases, undefined, nothing)
+const noStorage = new CallStorage(settings, sharedState, send, databases, { mayLock: false }, nothing)
 
 port.on('message', (request: Request) => send(serve(request)))
 
 /** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
 function serve(request: Request): Report {
-  const storage = new CallStorage(settings, sharedState, send, databases, request.waitingSince, places)
+  const storage = new CallStorage(settings, sharedState, send, databases, request, places)
   const wasi = inertWasi()
   current = storage
   sharedState.beginCall()

@@ -188,7 +188,7 @@ impl Directories {
 }
 
 /// The canonical path, as far as it exists.
-fn as_far_as_it_exists(path: &Path) -> PathBuf {
+pub(crate) fn as_far_as_it_exists(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let (Ok(canonical), Ok(rest)) = (canonical(above), path.strip_prefix(above)) {
             return canonical.join(rest);

@@ -4,9 +4,8 @@ import { copyFileSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { areasOf, listDirectory } from '../../../dist/storage/tree.js'
 import { begin, count, shortTimeout, storageError, databaseWithTable, sql } from '../../fixtures/database.ts'
-import { databaseIn, place } from '../../fixtures/places.ts'
+import { databaseIn, openPlace } from '../../fixtures/places.ts'
 import { emptyDirectory, mountReadOnly } from '../../fixtures/scratch.ts'
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
@@ -32,7 +31,7 @@ for (const journal of ['WAL', 'DELETE']) {
     const refused = storageError(() => begin(database, 'write'))
     assert.equal(refused.code, 'read-only')
     assert.match(refused.message, /cannot write `.*memories\.db`/)
-    assert.deepEqual(listDirectory(areasOf(place(at)), 'documents', ''), [])
+    assert.deepEqual(openPlace(at).list('documents', '', false), [])
 
     database.close()
     unlinkSync(join(directory, 'memories.db'))

@@ -18,6 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use agent_memory_storage::{Error, ErrorCode, Place};
 use serde::{Deserialize, Serialize};
 
+use crate::family::as_far_as_it_exists;
 use crate::{Directories, Grant, Layout, Repository, kind_at};
 
 /// The places that a host grants, by label, and the directories of repositories.
@@ -53,6 +54,17 @@ impl Wanted {
             Wanted::Family(family) => &family.label,
         }
     }
+
+    /// Its path, canonical as far as it exists. None if the embedding program lists its places.
+    fn path(&self) -> Option<PathBuf> {
+        match self {
+            Wanted::Place(place) => Some(as_far_as_it_exists(&place.path)),
+            Wanted::Family(family) => match &family.members {
+                FamilyMembers::Registry { path, .. } => Some(as_far_as_it_exists(path)),
+                FamilyMembers::Fixed(_) => None,
+            },
+        }
+    }
 }
 
 /// What is granted under a label.
@@ -83,10 +95,18 @@ impl KnownPlace {
     fn still_wanted(&self) -> Option<Wanted> {
         self.wanted.clone().filter(|_| self.granted.is_none())
     }
+
+    /// The paths in which and around which no other place may be.
+    fn paths(&self) -> Vec<PathBuf> {
+        match (&self.granted, &self.wanted) {
+            (Some(granted), _) => granted.paths(),
+            (None, Some(wanted)) => wanted.path().into_iter().collect(),
+            (None, None) => Vec::new(),
+        }
+    }
 }
 
 impl Granted {
-    /// The paths in which and around which no other place may be.
     fn paths(&self) -> Vec<PathBuf> {
         match self {
             Granted::Place(place) => vec![place.path()],
@@ -160,6 +180,9 @@ impl Places {
         match self.grant_wanted(wanted.clone()) {
             Ok(()) => Ok(None),
             Err(error) if named::may_pass(&error) => {
+                let paths: Vec<_> = wanted.path().into_iter().collect();
+                let path = paths.first().cloned().unwrap_or_default();
+                check_apart(&self.known(), wanted.label(), paths, &path)?;
                 self.want(wanted);
                 Ok(Some(error))
             }
@@ -199,13 +222,7 @@ impl Places {
 
     fn grant_under(&self, label: String, granted: Granted, path: &Path) -> Result<(), Error> {
         let mut known = self.known_mut();
-        let others = directories_but(&known, &label);
-        let meets = |path: PathBuf| others.meeting(&path, "").map(|reason| (path, reason));
-        if let Some((met, reason)) = granted.paths().into_iter().find_map(meets) {
-            let shown = if met.ends_with(path) { path } else { met.as_path() };
-            let message = format!("cannot keep {label} in `{}`: {reason}", shown.display());
-            return Err(Error::new(ErrorCode::InvalidPath, message));
-        }
+        check_apart(&known, &label, granted.paths(), path)?;
         known.entry(label).or_default().granted = Some(granted);
         Ok(())
     }
@@ -337,11 +354,26 @@ impl Places {
     }
 }
 
-/// The directories and files of all granted places but that of a label.
+/// Checks that a place is in no other one and around none. `path` is its path as it was given.
+fn check_apart(
+    known: &BTreeMap<String, KnownPlace>,
+    label: &str,
+    paths: Vec<PathBuf>,
+    path: &Path,
+) -> Result<(), Error> {
+    let others = directories_but(known, label);
+    let meets = |path: PathBuf| others.meeting(&path, "").map(|reason| (path, reason));
+    let Some((met, reason)) = paths.into_iter().find_map(meets) else { return Ok(()) };
+    let shown = if met.ends_with(path) { path } else { met.as_path() };
+    let message = format!("cannot keep {label} in `{}`: {reason}", shown.display());
+    Err(Error::new(ErrorCode::InvalidPath, message))
+}
+
+/// The directories and files of all places but that of a label.
 fn directories_but(known: &BTreeMap<String, KnownPlace>, label: &str) -> Directories {
     let mut others = Directories::default();
     for (other, known) in known.iter().filter(|(other, _)| *other != label) {
-        for path in known.granted.iter().flat_map(Granted::paths) {
+        for path in known.paths() {
             others.add(path, other);
         }
     }
