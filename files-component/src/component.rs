@@ -68,10 +68,7 @@ impl exported::Guest for Component {
 
     fn grant_repositories(directory: String) -> Result<String, types::Error> {
         let canonical = grant(|grants| grants.grant_repositories(&directory)).map_err(error)?;
-        canonical.into_os_string().into_string().map_err(|_| {
-            let message = format!("`{directory}` leads to a path that is not UTF-8: rename it");
-            error(storage::Error::new(storage::ErrorCode::InvalidPath, message))
-        })
+        Ok(canonical.to_string_lossy().into_owned())
     }
 
     fn grant_place(wanted: exported::Wanted) -> Result<Option<types::Error>, types::Error> {

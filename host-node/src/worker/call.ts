@@ -121,7 +121,7 @@ export class CallStorage {
     if (this.#transaction?.takesLock) {
       throw new StorageError('nested', 'the call has a write transaction: it takes its writer before')
     }
-    this.#places.use(() => this.#lock.take(tree))
+    this.#lock.take(tree)
     this.#hasWriter = true
   }
 
@@ -186,7 +186,7 @@ export class CallStorage {
   #beginUnderLock(database: Database, place: Lockable): Transaction {
     database.checkWritable()
     const since = this.#waitingSince ?? monotonic()
-    const { lock, isNew } = this.use(() => this.#lock.take(place))
+    const { lock, isNew } = this.#lock.take(place)
     try {
       const onEnd = () => {
         this.#onTransactionEnd()

@@ -31,6 +31,10 @@ impl Grant {
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let attempt = format!("grant `{}`", directory.display());
         let canonical = canonical(directory).map_err(|error| unresolved(&error, &attempt))?;
+        if cfg!(all(target_arch = "wasm32", feature = "imported")) && canonical.to_str().is_none() {
+            let message = format!("cannot {attempt}: it leads to a path that is not UTF-8");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
         let found = kind_at(&canonical, false);
         if found.map_err(|errno| unresolved(&errno.into(), &attempt))? != Kind::Directory {
             return Err(Error::new(

@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
+import { closeTree } from '../../../dist/storage/places.js'
 import { begin, count, shortTimeout, storageError, databaseWithTable, sql } from '../../fixtures/database.ts'
 import { databaseIn, openPlace } from '../../fixtures/places.ts'
 import { emptyDirectory, mountReadOnly } from '../../fixtures/scratch.ts'
@@ -31,7 +32,9 @@ for (const journal of ['WAL', 'DELETE']) {
     const refused = storageError(() => begin(database, 'write'))
     assert.equal(refused.code, 'read-only')
     assert.match(refused.message, /cannot write `.*memories\.db`/)
-    assert.deepEqual(openPlace(at).list('documents', '', false), [])
+    const tree = openPlace(at)
+    assert.deepEqual(tree.list('documents', '', false), [])
+    closeTree(tree)
 
     database.close()
     unlinkSync(join(directory, 'memories.db'))
