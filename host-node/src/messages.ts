@@ -5,7 +5,7 @@ import type {
   Reference,
 } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { LockTimeout } from './storage/lock.ts'
-import type { Durability } from './options.ts'
+import type { Durability } from './durability.ts'
 import type { SentZone } from './time-zone.ts'
 
 /** The data that a worker is started with. */

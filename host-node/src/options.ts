@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
+import type { Durability } from './durability.ts'
 import type { Embed, Embedder } from './embedding.ts'
 import { invalidOption, requireObject, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
@@ -18,9 +19,6 @@ import {
   pathMistake,
   requireMeant,
 } from './user-paths.ts'
-
-/** `full`: a commit that has returned survives a loss of power. `relaxed`: the system decides when to sync. */
-export type Durability = 'full' | 'relaxed'
 
 /** The options of `openMemory`. Only `allow` is required. */
 export interface MemoryOptions extends ComponentOptions {

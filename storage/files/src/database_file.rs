@@ -10,7 +10,7 @@ use super::directory::Directory;
 use super::durability::Durability;
 use super::errno::Errno;
 use super::error::errno_error;
-use super::layout::Layout;
+use super::layout::{BESIDE_DATABASE, Layout};
 use super::path;
 
 /// The directory of derived databases in a lock directory.
@@ -37,8 +37,8 @@ impl DatabaseFile {
     ///
     /// # Errors
     ///
-    /// `invalid-path` if the name of a derived database does not match `[a-z0-9][a-z0-9._-]*` or is
-    /// no path segment.
+    /// `invalid-path` if the name of a derived database does not match `[a-z0-9][a-z0-9._-]*`, is no
+    /// path segment, or ends in `-wal`, `-shm` or `-journal`.
     pub fn new(layout: &Layout, name: &str, kind: Kind) -> Result<Self, Error> {
         let place = layout.location().trim_end_matches('/');
         let (base, path, location) = match kind {
@@ -152,14 +152,15 @@ fn check_derived(name: &str) -> Result<(), Error> {
     path::document(name)?;
     let is_first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_later = |byte: u8| is_first(byte) || b"._-".contains(&byte);
-    if is_first(name.as_bytes()[0]) && name.bytes().all(is_later) {
+    let is_beside = BESIDE_DATABASE.iter().any(|suffix| name.ends_with(suffix));
+    if is_first(name.as_bytes()[0]) && name.bytes().all(is_later) && !is_beside {
         return Ok(());
     }
     Err(Error::new(
         ErrorCode::InvalidPath,
         format!(
-            "`{name}` cannot name a derived database: begin with one of `a-z0-9`, and go on with \
-             any of `a-z0-9._-`"
+            "`{name}` cannot name a derived database: begin with one of `a-z0-9`, go on with any of \
+             `a-z0-9._-`, and do not end like a file that SQLite adds to another"
         ),
     ))
 }

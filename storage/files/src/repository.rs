@@ -319,7 +319,7 @@ fn not_granted(name: &str) -> Error {
         ErrorCode::NotGranted,
         format!(
             "`{name}` is not granted: start the server with `--allow {name}`, \
-             or allow it in the program that embeds this host"
+             or with `allow` in the program that embeds this host"
         ),
     )
 }
