@@ -57,9 +57,42 @@ export async function transpileFiles(component: string, directory: string): Prom
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, contents)
   }
+  const [core] = Object.entries(files).filter(([name]) => name === 'component.core.wasm')
+  if (core !== undefined) requireOneGlobal(core[1] as Uint8Array)
   const main = join(directory, 'component.js')
   const patched = patches.reduce(patch, await readFile(main, 'utf8'))
   await writeFile(main, removeTasks(patched))
+}
+
+/**
+ * Throws if a core module has a global that can change, apart from the stack pointer: setting back the linear memory
+ * would not set back the instance.
+ *
+ * @see https://webassembly.github.io/spec/core/binary/modules.html#global-section
+ */
+function requireOneGlobal(module: Uint8Array): void {
+  const globals = WebAssembly.Module.exports(new WebAssembly.Module(module as BufferSource)).filter(({ kind }) => kind === 'global')
+  const section = sectionOf(module, 6)
+  // Each of them is an `i32`: type, whether it changes, and its value.
+  const changing = section.matchAll(/7f(0[01])41(?:[89a-f][0-9a-f])*[0-7][0-9a-f]0b/g).filter(([, changes]) => changes === '01')
+  if ([...changing].length !== 1 || globals.length > 0) throw new Error('the component has further globals that can change')
+}
+
+/** A section of a module in hexadecimal digits. */
+function sectionOf(module: Uint8Array, id: number): string {
+  const leb128 = (at: number): [value: number, next: number] => {
+    for (let value = 0, factor = 1; ; factor *= 128) {
+      const byte = module[at++]!
+      value += (byte & 127) * factor
+      if (byte < 128) return [value, at]
+    }
+  }
+  for (let at = 8; at < module.length; ) {
+    const [length, start] = leb128(at + 1)
+    if (module[at] === id) return Buffer.from(module.subarray(start, start + length)).toString('hex')
+    at = start + length
+  }
+  return ''
 }
 
 /** The code with imports that make no tasks. */
@@ -75,7 +108,7 @@ async function describe(directory: string): Promise<string> {
   const { instantiate } = (await import(new URL('component.js', url).href)) as { instantiate: Instantiate }
   const modules = await compileModules(url, 256 * 1024 * 1024)
   // `describe` does not use storage.
-  const noStorage = {} as CallStorage
+  const noStorage = { call: {} as CallStorage }
   const { toolbox } = instantiate((name) => modules[name]!, {
     'agent-memory:storage/documents': documents(noStorage),
     'agent-memory:storage/database': database(noStorage),

@@ -169,6 +169,7 @@ export async function openComponent(directory: URL, options: ComponentOptions): 
     {
       component: new URL('component.js', directory).href,
       modules,
+      memoryLimit: resolved.memoryLimit,
       files: new URL('component.js', files).href,
       filesModules,
       grants: places.run((files) => files.grants()),

@@ -13,6 +13,8 @@ export interface WorkerSettings {
   /** The URL of the transpiled component's JavaScript. */
   readonly component: string
   readonly modules: Readonly<Record<string, WebAssembly.Module>>
+  /** The most bytes of linear memory, which the modules have as their limit. */
+  readonly memoryLimit: number
   /** The memory of a `SharedState`. */
   readonly sharedState: SharedArrayBuffer
   /** The same of the component of files. */

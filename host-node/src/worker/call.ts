@@ -48,6 +48,8 @@ export class CallStorage {
   #transaction: { readonly takesLock: boolean } | undefined
   #calls = 0
   readonly #trees = new Set<Tree>()
+  /** How many resources the component has. */
+  resources = 0
 
   constructor(
     settings: WorkerSettings,
@@ -136,6 +138,11 @@ export class CallStorage {
 
   list(tree: Tree, area: Area, directory: string): Entry[] | undefined {
     return this.use(() => tree.list(area, directory, this.#hasWriter && this.#lock.isOf(tree)))
+  }
+
+  /** Whether the component has left a resource open. */
+  get hasOpen(): boolean {
+    return this.resources > 0
   }
 
   /** Whether the call holds the lock of its place, or that of a registry. */

@@ -6,6 +6,7 @@ import { limitLinearMemory } from './linear-memory.ts'
 export type Instantiate = (
   getCoreModule: (name: string) => WebAssembly.Module,
   imports: object,
+  instantiateCore?: (module: WebAssembly.Module, imports: WebAssembly.Imports) => WebAssembly.Instance,
 ) => { toolbox: typeof Toolbox }
 
 type Modules = Record<string, WebAssembly.Module>

@@ -6,9 +6,8 @@ import { Databases } from '../storage/database/database.ts'
 import { type InstantiatePlaces, Places } from '../storage/places.ts'
 import { receivedZone } from '../time-zone.ts'
 import { CallStorage, EndOfRun } from './call.ts'
-import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
-import { inertWasi } from './wasi.ts'
+import { ComponentInstance } from './instance.ts'
 
 const settings = workerData as WorkerSettings
 const sharedState = new SharedState(settings.sharedState)
@@ -25,13 +24,8 @@ const databases = new Databases({
   onWait: () => send({ kind: 'waits-for-lock' }),
 })
 
-/** A fresh instance of the component, with this storage. */
-const instance = (storage: CallStorage, wasi = inertWasi()) =>
-  instantiate((name) => settings.modules[name]!, {
-    'agent-memory:storage/documents': documents(storage),
-    'agent-memory:storage/database': database(storage),
-    ...wasi.imports,
-  }).toolbox
+const newInstance = (storage: CallStorage) =>
+  new ComponentInstance(instantiate, settings.modules, settings.memoryLimit, storage)
 
 /** The call that runs. */
 let current: CallStorage | undefined
@@ -43,7 +37,7 @@ let current: CallStorage | undefined
 function askFormat(work: (toolbox: typeof Toolbox) => string): string {
   sharedState.enterGuest()
   try {
-    return work(instance(noStorage))
+    return work(newInstance(noStorage).toolbox)
   } finally {
     sharedState.leaveGuest()
   }
@@ -59,21 +53,32 @@ const places = new Places(files.instantiate, settings.filesModules, host, grants
 const nothing = new Places(files.instantiate, settings.filesModules, host)
 const noStorage = new CallStorage(settings, sharedState, send, databases, { mayLock: false }, nothing)
 
-port.on('message', (request: Request) => send(serve(request)))
+/** The instance that the last call has left. */
+let kept: ComponentInstance | undefined
 
-/** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
-function serve(request: Request): Report {
+port.on('message', (request: Request) => {
+  const { report, instance } = serve(request)
+  send(report)
+  kept = instance?.setBack()
+})
+
+/**
+ * Runs one request. Closes everything that the call has open before the report is sent. Returns the instance if the
+ * component has returned.
+ */
+function serve(request: Request): { report: Report; instance?: ComponentInstance } {
   const storage = new CallStorage(settings, sharedState, send, databases, request, places)
-  const wasi = inertWasi()
   current = storage
   sharedState.beginCall()
   sharedState.enterGuest()
+  const instance = kept?.lendTo(storage) ?? newInstance(storage)
+  kept = undefined
   try {
-    return { kind: 'outcome', outcome: ask(instance(storage, wasi), request) }
+    return { report: { kind: 'outcome', outcome: ask(instance.toolbox, request) }, instance }
   } catch (error) {
-    if (error instanceof EndOfRun) return error.report
-    if (isFailure(error)) return { kind: 'failure', code: error.code, message: error.message }
-    return ended(error, wasi.stderr())
+    if (error instanceof EndOfRun) return { report: error.report }
+    if (isFailure(error)) return { report: { kind: 'failure', code: error.code, message: error.message }, instance }
+    return { report: ended(error, instance.stderr()) }
   } finally {
     sharedState.leaveGuest()
     storage.close()
