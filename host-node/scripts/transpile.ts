@@ -71,11 +71,14 @@ export async function transpileFiles(component: string, directory: string): Prom
  * @see https://webassembly.github.io/spec/core/binary/modules.html#global-section
  */
 function requireOneGlobal(module: Uint8Array): void {
-  const globals = WebAssembly.Module.exports(new WebAssembly.Module(module as BufferSource)).filter(({ kind }) => kind === 'global')
+  const globals = WebAssembly.Module.exports(new WebAssembly.Module(module as BufferSource)).filter(
+    ({ kind }) => kind === 'global',
+  )
   const section = sectionOf(module, 6)
   // Each of them is an `i32`: type, whether it changes, and its value.
-  const changing = section.matchAll(/7f(0[01])41(?:[89a-f][0-9a-f])*[0-7][0-9a-f]0b/g).filter(([, changes]) => changes === '01')
-  if ([...changing].length !== 1 || globals.length > 0) throw new Error('the component has further globals that can change')
+  const found = [...section.matchAll(/7f(0[01])41(?:[89a-f][0-9a-f])*[0-7][0-9a-f]0b/g)]
+  if (found.filter(([, changes]) => changes === '01').length !== 1 || globals.length > 0)
+    throw new Error('the component has further globals that can change')
 }
 
 /** A section of a module in hexadecimal digits. */
@@ -87,7 +90,7 @@ function sectionOf(module: Uint8Array, id: number): string {
       if (byte < 128) return [value, at]
     }
   }
-  for (let at = 8; at < module.length; ) {
+  for (let at = 8; at < module.length;) {
     const [length, start] = leb128(at + 1)
     if (module[at] === id) return Buffer.from(module.subarray(start, start + length)).toString('hex')
     at = start + length
