@@ -91,7 +91,8 @@ impl exported::Guest for Component {
 
     fn open(place: types::Place) -> Result<exported::Tree, types::Error> {
         let grants = grants();
-        let Opened { layout, named } = grants.places.open(&self::place(place), &[]).map_err(error)?;
+        let Opened { layout, named } =
+            grants.places.open(&self::place(place), &[]).map_err(error)?;
         let files = CACHE.with(|cache| Tree::with_cache(layout, grants.durability, cache.clone()));
         Ok(exported::Tree::new(OpenTree { files, named }))
     }
@@ -157,7 +158,11 @@ pub struct OpenTree {
 }
 
 impl OpenTree {
-    fn database_file(&self, name: &str, kind: database::Kind) -> Result<DatabaseFile, types::Error> {
+    fn database_file(
+        &self,
+        name: &str,
+        kind: database::Kind,
+    ) -> Result<DatabaseFile, types::Error> {
         let layout = self.files.layout();
         let (file, kind) = match kind {
             database::Kind::Kept => {

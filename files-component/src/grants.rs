@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use agent_memory_storage::Error;
 use agent_memory_storage_files::places::{
-    FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Places, RegistryFormat, Resolved, Wanted,
+    FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Places, RegistryFormat, Resolved,
+    Wanted,
 };
 use agent_memory_storage_files::{Durability, Grant};
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,13 @@ impl From<WantedPlace> for Wanted {
                     Some(members) => FamilyMembers::Fixed(members),
                     None => FamilyMembers::Registry { path, format: format() },
                 };
-                return Wanted::Family(FamilyGrant { label, members, home, data_directory, databases });
+                return Wanted::Family(FamilyGrant {
+                    label,
+                    members,
+                    home,
+                    data_directory,
+                    databases,
+                });
             }
         };
         Wanted::Place(NamedPlace { label, kind, path, is_private, databases })

@@ -63,11 +63,11 @@ pub use agent_memory_storage::{
 };
 pub use agent_memory_storage_files::Durability;
 pub use agent_memory_storage_files::Registered;
-pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
-pub use database::Database;
 pub use agent_memory_storage_files::places::{
     FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, RegistryFormat,
 };
+pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
+pub use database::Database;
 pub use lock::Writer;
 pub use registry_writer::RegistryWriter;
 pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
@@ -148,11 +148,7 @@ impl Storage {
             locks,
             cache: Arc::default(),
         };
-        Storage(Arc::new(Shared {
-            options,
-            places: Places::default(),
-            engine: Arc::new(engine),
-        }))
+        Storage(Arc::new(Shared { options, places: Places::default(), engine: Arc::new(engine) }))
     }
 
     /// The options of the storage.

@@ -62,7 +62,8 @@ pub fn is_absolute(path: &Path) -> bool {
         return path.is_absolute();
     }
     let bytes = path.as_os_str().as_encoded_bytes();
-    let has_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
+    let has_drive =
+        bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
     path.is_absolute() || has_drive && matches!(bytes.get(2), Some(b'/' | b'\\'))
 }
 

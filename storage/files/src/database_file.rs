@@ -53,7 +53,14 @@ impl DatabaseFile {
                 (layout.lock().below(&[DERIVED]), path, location)
             }
         };
-        Ok(DatabaseFile { layout: layout.clone(), kind, base, name: name.to_owned(), path, location })
+        Ok(DatabaseFile {
+            layout: layout.clone(),
+            kind,
+            base,
+            name: name.to_owned(),
+            path,
+            location,
+        })
     }
 
     /// The layout of its place.

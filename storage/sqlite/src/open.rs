@@ -30,14 +30,17 @@ impl Session {
     pub(super) fn connect(&self, create: bool) -> Result<Connection, Error> {
         let number = getrandom::u64();
         let temporary = number.map(|number| format!(".{number:016x}.agent-memory-tmp"));
-        let temporary = if create { Some(temporary.map_err(|_| self.no_randomness())?) } else { None };
+        let temporary =
+            if create { Some(temporary.map_err(|_| self.no_randomness())?) } else { None };
         let directory = self.file.directory(temporary.as_deref(), self.options.durability)?;
         // After a crash, the connection that repairs the file locks out all others for a moment.
         match poll(self.busy_deadline(), || self.connect_with(None)) {
             Err(StatementError::Sqlite(error)) if cannot_open(&error) => {
                 self.connect_to_unwritable(&directory, &error)
             }
-            linked => linked.map_err(|failure| failure.report(&self.file.location, &self.interrupt)),
+            linked => {
+                linked.map_err(|failure| failure.report(&self.file.location, &self.interrupt))
+            }
         }
     }
 
@@ -123,7 +126,9 @@ impl Session {
         for suffix in BESIDE_DATABASE {
             match directory.metadata(&format!("{}{suffix}", self.file.name)).map_err(failed)? {
                 None => {}
-                Some(found) if found.kind != EntryKind::File => return Err(self.file.not_a_file(suffix)),
+                Some(found) if found.kind != EntryKind::File => {
+                    return Err(self.file.not_a_file(suffix));
+                }
                 Some(_) => self.check_reach(directory, suffix).map_err(failed)?,
             }
         }

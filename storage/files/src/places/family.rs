@@ -80,7 +80,8 @@ impl Family {
             }
             FamilyMembers::Fixed(places) => {
                 let shown = |path: PathBuf| path.to_string_lossy().into_owned();
-                granted.places = places.into_iter().map(|(name, path)| (name, shown(path))).collect();
+                granted.places =
+                    places.into_iter().map(|(name, path)| (name, shown(path))).collect();
                 let source = Source::Fixed(granted.members());
                 Family { granted, source }
             }
@@ -165,7 +166,8 @@ impl Family {
     /// directory is missing, `not-granted` if its path is refused; `permission`, `io`.
     pub(super) fn place(&self, name: &str, others: &Directories) -> Result<GrantedPlace, Error> {
         if name.is_empty() {
-            let message = format!("`{}` has several places: give the name of one", self.granted.label);
+            let message =
+                format!("`{}` has several places: give the name of one", self.granted.label);
             return Err(Error::new(ErrorCode::InvalidPath, message));
         }
         let members = self.members()?;

@@ -271,8 +271,7 @@ impl Places {
     ///
     /// `more_roots` are granted for this call only.
     pub fn repositories(&self, more_roots: &[PathBuf]) -> Vec<String> {
-        let is_repository =
-            |grant: &Grant| kind_at(&grant.path().join(".git"), false).is_ok();
+        let is_repository = |grant: &Grant| kind_at(&grant.path().join(".git"), false).is_ok();
         let grants = self.grants_with(more_roots);
         let found = grants.iter().filter(|grant| is_repository(grant));
         let mut names: Vec<String> =
