@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use agent_memory_storage::EntryKind;
@@ -79,14 +79,14 @@ impl From<host::Metadata> for Facts {
 ///
 /// Every function returns the host's errors.
 #[derive(Clone, Debug)]
-pub struct Directory(Rc<host::Directory>);
+pub struct Directory(Arc<host::Directory>);
 
 impl Directory {
     /// Opens a canonical path. Fails if the path now has a symbolic link.
     pub fn open(path: &Path) -> Result<Self, Errno> {
         // The host compares the path as a text, so it has no `/` at its end.
         let path = path.components().as_path().to_str().ok_or(Errno::INVAL)?;
-        Ok(Directory(Rc::new(host::open_directory(path).map_err(errno)?)))
+        Ok(Directory(Arc::new(host::open_directory(path).map_err(errno)?)))
     }
 
     /// Opens the nearest existing directory at or above a canonical path. Also returns the names
@@ -108,14 +108,14 @@ impl Directory {
     }
 
     /// Opens a subdirectory. `NOTDIR` or `LOOP` if it is not a directory.
-    pub fn child(&self, name: &str) -> Result<Self, Errno> {
-        self.descend(&[name]).map_err(|(_, errno)| errno)
+    pub fn child(&self, name: impl AsRef<str>) -> Result<Self, Errno> {
+        self.descend(&[name.as_ref()]).map_err(|(_, errno)| errno)
     }
 
     /// Opens the directory that these names lead to. An error has the index of the name.
     pub fn descend(&self, names: &[&str]) -> Result<Self, (usize, Errno)> {
         match self.0.descend(names) {
-            Ok(directory) => Ok(Directory(Rc::new(directory))),
+            Ok(directory) => Ok(Directory(Arc::new(directory))),
             Err((index, name)) => Err((index as usize, errno(name))),
         }
     }
