@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url'
 import { transpile } from '@bytecodealliance/jco-transpile'
 import type { CallStorage } from '../src/worker/call.ts'
 import { database, documents } from '../src/worker/capability.ts'
-import { compileModules, type Instantiate } from '../src/worker/component.ts'
+import { type Instantiate, loadModules } from '../src/worker/component.ts'
+import { limitLinearMemory } from '../src/worker/linear-memory.ts'
 import { inertWasi } from '../src/worker/wasi.ts'
 
 /** Changes to jco's output. Each `from` has to be there exactly once. Otherwise jco has changed: review this list. */
@@ -55,7 +56,7 @@ export async function transpileFiles(component: string, directory: string): Prom
   for (const [name, contents] of Object.entries(files)) {
     const path = join(directory, name)
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, contents)
+    await writeFile(path, name.endsWith('.wasm') ? limitLinearMemory(contents as Uint8Array, 2 ** 32) : contents)
   }
   const [core] = Object.entries(files).filter(([name]) => name === 'component.core.wasm')
   if (core !== undefined) requireOneGlobal(core[1] as Uint8Array)
@@ -109,7 +110,7 @@ function removeTasks(text: string): string {
 async function describe(directory: string): Promise<string> {
   const url = pathToFileURL(`${directory}/`)
   const { instantiate } = (await import(new URL('component.js', url).href)) as { instantiate: Instantiate }
-  const modules = await compileModules(url, 256 * 1024 * 1024)
+  const modules = await (await loadModules(url, 256 * 1024 * 1024)).compiled
   // `describe` does not use storage.
   const noStorage = { call: {} as CallStorage }
   const { toolbox } = instantiate((name) => modules[name]!, {

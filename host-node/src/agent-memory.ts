@@ -23,7 +23,7 @@ import type { SummaryAnswer } from './summaries.ts'
 import { type Ticket, WaitQueue } from './wait-queue.ts'
 import { instantiate as instantiateFiles } from './generated/files/component.js'
 import { type InstantiatePlaces, Places, type PlacesHost } from './storage/places.ts'
-import { compileModules } from './worker/component.ts'
+import { loadModules } from './worker/component.ts'
 
 export type { Reach, Tools, ToolsetSettings }
 
@@ -160,15 +160,14 @@ export async function openComponent(directory: URL, options: ComponentOptions): 
     return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
   })
   const files = new URL('./generated/files/', import.meta.url)
-  const filesModules = await load(() => compileModules(files, filesMemory))
+  const filesModules = await load(async () => (await loadModules(files, filesMemory)).compiled)
   const places = new Places(instantiateFiles as unknown as InstantiatePlaces, filesModules, noCalls)
   const resolved = resolveOptions(description, options, places)
   const { durability, lockTimeout, storageCalls, statementTime } = resolved
-  const modules = await load(() => compileModules(directory, resolved.memoryLimit))
+  const { compiled } = await load(() => loadModules(directory, resolved.memoryLimit))
   const pool = new WorkerPool(
     {
       component: new URL('component.js', directory).href,
-      modules,
       memoryLimit: resolved.memoryLimit,
       files: new URL('component.js', files).href,
       filesModules,
@@ -177,6 +176,7 @@ export async function openComponent(directory: URL, options: ComponentOptions): 
       lockTimeout,
       storageCalls,
     },
+    compiled,
     resolved.workers,
     statementTime,
   )
