@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { transpile } from '@bytecodealliance/jco-transpile'
 import type { CallStorage } from '../src/worker/call.ts'
 import { database, documents } from '../src/worker/capability.ts'
-import { type Instantiate, loadModules } from '../src/worker/component.ts'
+import { type Instantiate, startLoading } from '../src/worker/component.ts'
 import { limitLinearMemory } from '../src/worker/linear-memory.ts'
 import { inertWasi } from '../src/worker/wasi.ts'
 
@@ -110,7 +110,7 @@ function removeTasks(text: string): string {
 async function describe(directory: string): Promise<string> {
   const url = pathToFileURL(`${directory}/`)
   const { instantiate } = (await import(new URL('component.js', url).href)) as { instantiate: Instantiate }
-  const modules = await (await loadModules(url, 256 * 1024 * 1024)).compiled
+  const modules = await (await startLoading(url)(256 * 1024 * 1024)).compiled
   // `describe` does not use storage.
   const noStorage = { call: {} as CallStorage }
   const { toolbox } = instantiate((name) => modules[name]!, {

@@ -23,7 +23,7 @@ import type { SummaryAnswer } from './summaries.ts'
 import { type Ticket, WaitQueue } from './wait-queue.ts'
 import { instantiate as instantiateFiles } from './generated/files/component.js'
 import { type InstantiatePlaces, Places, type PlacesHost } from './storage/places.ts'
-import { loadModules } from './worker/component.ts'
+import { startLoading } from './worker/component.ts'
 
 export type { Reach, Tools, ToolsetSettings }
 
@@ -156,15 +156,16 @@ export function openMemory(options: MemoryOptions): Promise<AgentMemory> {
  * `component.js` and its description in `description.json`.
  */
 export async function openComponent(directory: URL, options: ComponentOptions): Promise<AgentMemory> {
+  const loadComponent = startLoading(directory)
   const description = await load<Description>(async () => {
     return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
   })
   const files = new URL('./generated/files/', import.meta.url)
-  const filesModules = await load(async () => (await loadModules(files, filesMemory)).compiled)
+  const filesModules = await load(async () => (await startLoading(files)(filesMemory)).compiled)
   const places = new Places(instantiateFiles as unknown as InstantiatePlaces, filesModules, noCalls)
   const resolved = resolveOptions(description, options, places)
   const { durability, lockTimeout, storageCalls, statementTime } = resolved
-  const { compiled } = await load(() => loadModules(directory, resolved.memoryLimit))
+  const { compiled } = await load(() => loadComponent(resolved.memoryLimit))
   const pool = new WorkerPool(
     {
       component: new URL('component.js', directory).href,

@@ -20,28 +20,39 @@ export interface Loaded {
 const cache = new Map<string, Promise<Loaded>>()
 const maxCached = 4
 
-/** Loads the core modules in a directory that jco wrote, with their linear memory limited. */
-export function loadModules(directory: URL, memoryLimit: number): Promise<Loaded> {
-  const key = `${memoryLimit} ${directory}`
-  const loaded = cache.get(key) ?? load(directory, memoryLimit)
-  cache.delete(key)
-  cache.set(key, loaded)
-  if (cache.size > maxCached) cache.delete(cache.keys().next().value!)
-  loaded
-    .then(({ compiled }) => compiled)
-    .catch(() => {
-      if (cache.get(key) === loaded) cache.delete(key)
-    })
-  return loaded
+type Files = readonly (readonly [name: string, bytes: Uint8Array])[]
+
+/**
+ * Begins to read the core modules in a directory that jco wrote, unless they are cached. Returns a function that loads
+ * them with their linear memory limited.
+ */
+export function startLoading(directory: URL): (memoryLimit: number) => Promise<Loaded> {
+  const isCached = [...cache.keys()].some((key) => key.endsWith(` ${directory}`))
+  const files = isCached ? undefined : readModules(directory)
+  files?.catch(() => {})
+  return (memoryLimit) => {
+    const key = `${memoryLimit} ${directory}`
+    const loaded = cache.get(key) ?? load(files ?? readModules(directory), memoryLimit)
+    cache.delete(key)
+    cache.set(key, loaded)
+    if (cache.size > maxCached) cache.delete(cache.keys().next().value!)
+    loaded
+      .then(({ compiled }) => compiled)
+      .catch(() => {
+        if (cache.get(key) === loaded) cache.delete(key)
+      })
+    return loaded
+  }
 }
 
-async function load(directory: URL, memoryLimit: number): Promise<Loaded> {
+async function readModules(directory: URL): Promise<Files> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.wasm'))
-  const read = names.map(async (name) => {
-    return [name, limitLinearMemory(await readFile(new URL(name, directory)), memoryLimit)] as const
-  })
-  const modules = await Promise.all(read)
-  const compiled = modules.map(async ([name, bytes]) => [name, await WebAssembly.compile(bytes)] as const)
+  return Promise.all(names.map(async (name) => [name, await readFile(new URL(name, directory))] as const))
+}
+
+async function load(files: Promise<Files>, memoryLimit: number): Promise<Loaded> {
+  const limited = (await files).map(([name, bytes]) => [name, limitLinearMemory(bytes, memoryLimit)] as const)
+  const compiled = limited.map(async ([name, bytes]) => [name, await WebAssembly.compile(bytes)] as const)
   return { compiled: Promise.all(compiled).then((modules) => Object.fromEntries(modules)) }
 }
 
