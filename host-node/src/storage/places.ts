@@ -6,7 +6,7 @@ import { fileSystem } from './file-system.ts'
 
 export type { DatabaseFile, Tree, Wanted } from '../generated/files/interfaces/agent-memory-places-places.js'
 
-/** The functions of the component of files: `wit/places`. They throw errors as plain records. */
+/** The functions of the component of files: `wit/places`. They throw errors as plain objects. */
 export type PlacesExports = typeof Exports
 
 /** The function that jco generates to instantiate the component of files. */
@@ -115,7 +115,7 @@ export function closeTree(tree: Tree): void {
   } catch {}
 }
 
-/** Whether an error is a storage error or an error of a commit, which jco throws as a plain record. */
+/** Whether an error is a storage error or an error of a commit, which jco throws as a plain object. */
 export function isRecord(error: unknown): error is object {
   return error instanceof StorageError || (typeof error === 'object' && error !== null && !(error instanceof Error))
 }
