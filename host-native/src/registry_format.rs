@@ -41,6 +41,10 @@ impl RegistryFormat for ComponentFormat {
     fn edit(&self, text: &str, change: &str) -> Result<String, String> {
         told(self.engine.edit_registry(self.call(), text, change))
     }
+
+    fn warn(&self, registry: &str, warning: &str) {
+        tracing::warn!(registry, "{warning}");
+    }
 }
 
 fn told(answer: Result<String, CallError>) -> Result<String, String> {

@@ -3,26 +3,33 @@ import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toolsetTypes } from './toolset-types.ts'
-import { transpileTo } from './transpile.ts'
+import { transpileFiles, transpileTo } from './transpile.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const generated = join(root, 'src/generated/component')
 const dist = join(root, 'dist')
 
-const component =
-  process.env.AGENT_MEMORY_COMPONENT ?? join(root, '../target/component/wasm32-wasip2/component/agent_memory_core.wasm')
-if (!existsSync(component)) {
-  console.error(`error: there is no component at \`${component}\`: run \`cargo build --release\` first`)
+const built = (name: string) => join(root, '../target/component/wasm32-wasip2/component', `${name}.wasm`)
+const component = process.env.AGENT_MEMORY_COMPONENT ?? built('agent_memory_core')
+const files = built('agent_memory_files_component')
+for (const [path, command] of [
+  [component, 'cargo build --release'],
+  [files, 'scripts/files-component'],
+] as const) {
+  if (existsSync(path)) continue
+  console.error(`error: there is no component at \`${path}\`: run \`${command}\` first`)
   process.exit(1)
 }
 
 await transpileTo(component, generated)
+await transpileFiles(files, join(root, 'src/generated/files'))
 const description = JSON.parse(readFileSync(join(generated, 'description.json'), 'utf8'))
 writeFileSync(join(root, 'src/generated/toolsets.ts'), await toolsetTypes(description))
 
 rmSync(dist, { recursive: true, force: true })
 compile('.')
-cpSync(generated, join(dist, 'generated/component'), { recursive: true })
+for (const name of ['component', 'files'])
+  cpSync(join(root, 'src/generated', name), join(dist, 'generated', name), { recursive: true })
 // The component in the package has parts with terms of their own.
 for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(root, '..', name), join(dist, name))
 // The programs import the package, so they are compiled after it.

@@ -21,7 +21,9 @@ import { type Answer, WorkerPool } from './pool.ts'
 import { checkReach, narrowReach, type Reach } from './reach.ts'
 import type { SummaryAnswer } from './summaries.ts'
 import { type Ticket, WaitQueue } from './wait-queue.ts'
-import { compileModules } from './worker/component.ts'
+import { instantiate as instantiateFiles } from './generated/files/component.js'
+import { type InstantiatePlaces, Places, type PlacesHost } from './storage/places.ts'
+import { startLoading } from './worker/component.ts'
 
 export type { Reach, Tools, ToolsetSettings }
 
@@ -154,19 +156,42 @@ export function openMemory(options: MemoryOptions): Promise<AgentMemory> {
  * `component.js` and its description in `description.json`.
  */
 export async function openComponent(directory: URL, options: ComponentOptions): Promise<AgentMemory> {
+  const loadComponent = startLoading(directory)
   const description = await load<Description>(async () => {
     return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
   })
-  const resolved = resolveOptions(description, options)
-  const { grants, places, durability, lockTimeout, storageCalls, statementTime } = resolved
-  const component = new URL('component.js', directory).href
-  const modules = await load(() => compileModules(directory, resolved.memoryLimit))
+  const files = new URL('./generated/files/', import.meta.url)
+  const filesModules = await load(async () => (await startLoading(files)(filesMemory)).compiled)
+  const places = new Places(instantiateFiles as unknown as InstantiatePlaces, filesModules, noCalls)
+  const resolved = resolveOptions(description, options, places)
+  const { durability, lockTimeout, storageCalls, statementTime } = resolved
+  const { compiled } = await load(() => loadComponent(resolved.memoryLimit))
   const pool = new WorkerPool(
-    { component, modules, grants, places, durability, lockTimeout, storageCalls },
+    {
+      component: new URL('component.js', directory).href,
+      memoryLimit: resolved.memoryLimit,
+      files: new URL('component.js', files).href,
+      filesModules,
+      grants: places.run((files) => files.grants()),
+      durability,
+      lockTimeout,
+      storageCalls,
+    },
+    compiled,
     resolved.workers,
     statementTime,
   )
   return new OpenAgentMemory(resolved, pool)
+}
+
+/** The most bytes of linear memory of the component of files. It holds no more than a commit. */
+const filesMemory = 512 * 1024 * 1024
+
+/** The main thread grants places, and opens none. */
+const noCalls: PlacesHost = {
+  isHeld: () => false,
+  parseRegistry: () => '{}',
+  editRegistry: () => '',
 }
 
 function load<T>(work: () => Promise<T>): Promise<T> {
@@ -385,7 +410,8 @@ class OpenAgentMemory implements AgentMemory {
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
       for (let isUrgent = false; ; isUrgent = true) {
-        const request = { ...asked, context, waitingSince: ticket?.waitingSince }
+        const mayLock = ticket !== undefined && this.#waitQueue.isFirst(ticket)
+        const request = { ...asked, context, waitingSince: ticket?.waitingSince, mayLock }
         const answer = await this.#pool.run({ request, guestTime, onLockWanted, isUrgent })
         if (answer.kind !== 'retry') return answer
         await this.#waitQueue.wait(ticket!)

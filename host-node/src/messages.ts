@@ -4,9 +4,8 @@ import type {
   Outcome,
   Reference,
 } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import type { Durability } from './storage/directory.ts'
 import type { LockTimeout } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named-place.ts'
+import type { Durability } from './durability.ts'
 import type { SentZone } from './time-zone.ts'
 
 /** The data that a worker is started with. */
@@ -14,11 +13,15 @@ export interface WorkerSettings {
   /** The URL of the transpiled component's JavaScript. */
   readonly component: string
   readonly modules: Readonly<Record<string, WebAssembly.Module>>
+  /** The most bytes of linear memory, which the modules have as their limit. */
+  readonly memoryLimit: number
   /** The memory of a `SharedState`. */
   readonly sharedState: SharedArrayBuffer
-  /** The canonical paths of the granted directories. */
-  readonly grants: readonly string[]
-  readonly places: NamedPlaces
+  /** The same of the component of files. */
+  readonly files: string
+  readonly filesModules: Readonly<Record<string, WebAssembly.Module>>
+  /** What is granted, as the component of files wrote it. */
+  readonly grants: string
   readonly durability: Durability
   readonly lockTimeout: LockTimeout
   /** The most storage calls that a call may make. */
@@ -49,15 +52,19 @@ export type Request = Asked & {
   readonly context: CallContext
   /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
   readonly waitingSince?: number | undefined
+  /** Whether no earlier call is left, so that the call may take a lock without asking. */
+  readonly mayLock: boolean
 }
 
 /**
- * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `waits-for-lock` needs no
- * reply. Every other report ends the request.
+ * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `takes-lock` and
+ * `waits-for-lock` need no reply. Every other report ends the request.
  */
 export type Report =
   /** The call wants the lock of a place, for the first time in this run. */
   | { readonly kind: 'wants-lock'; readonly lock: string }
+  /** The same of a call that may lock: it does not wait for the reply. */
+  | { readonly kind: 'takes-lock'; readonly lock: string }
   /** The call is next in this process and waits for another process or program. */
   | { readonly kind: 'waits-for-lock' }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
+import type { Durability } from './durability.ts'
 import type { Embed, Embedder } from './embedding.ts'
 import { invalidOption, requireObject, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
 import type { CallContext } from './messages.ts'
-import { canonicalPath } from './storage/canonical.ts'
 import type { LockTimeout } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named-place.ts'
+import type { Places } from './storage/places.ts'
 import { checkValues, resolveToolsetSettings } from './toolset-settings.ts'
-import type { Durability } from './storage/directory.ts'
 import { functionName, type Summarize } from './summaries.ts'
 import { fixedZone, machineZone, namedZone, type SentZone } from './time-zone.ts'
 import {
@@ -129,8 +127,6 @@ export interface ComponentOptions {
 
 /** The checked options, with every default filled in. */
 export interface ResolvedOptions {
-  readonly grants: readonly string[]
-  readonly places: NamedPlaces
   readonly mounted: readonly Toolset[]
   readonly durability: Durability
   readonly lockTimeout: LockTimeout
@@ -178,7 +174,8 @@ const knownLimits: Record<keyof NonNullable<ComponentOptions['limits']>, true> =
   statementTime: true,
 }
 
-export function resolveOptions(description: Description, options: ComponentOptions): ResolvedOptions {
+/** Checks the options, and grants in `places` what they name. */
+export function resolveOptions(description: Description, options: ComponentOptions, places: Places): ResolvedOptions {
   if (typeof options === 'object' && options !== null) checkNames(options, knownOptions, '')
   if (options?.allow === undefined)
     throw invalidOption('allow', 'is missing: name the directories whose repositories may be used, or give `[]`')
@@ -208,10 +205,9 @@ export function resolveOptions(description: Description, options: ComponentOptio
     data: dataDir ?? defaultDataDirectory(),
     configuration: dataDir ?? defaultConfigurationDirectory(),
   }
-  const { places, values } = resolveToolsetSettings(toolsets, mounted, checked, directories, options.places)
+  const values = resolveToolsetSettings(toolsets, mounted, checked, directories, options.places, places)
+  for (const directory of allow) grant(directory, places)
   return {
-    grants: allow.map(canonicalGrant),
-    places,
     mounted,
     durability,
     lockTimeout: { atHead, total: Math.max(minTotalWait, atHead) },
@@ -293,23 +289,18 @@ function dataDirectoryOf(path: unknown): string {
   return absolute
 }
 
-/** The canonical path of a granted directory. */
-function canonicalGrant(directory: string): string {
+/** Grants a directory of repositories. */
+function grant(directory: string, places: Places): void {
   if (typeof directory !== 'string')
     throw invalidOption('allow', 'has an item that is not a path: every item is a string')
   const mistake = pathMistake(directory)
   if (mistake !== undefined) throw invalidOption('allow', `has \`${directory}\`, which ${mistake}`)
   if (!isAbsolute(directory)) throw invalidOption('allow', `has \`${directory}\`, which is not an absolute path`)
-  let path
   try {
-    path = canonicalPath(directory)
+    places.run((files) => files.grantRepositories(directory))
   } catch (error) {
-    throw invalidOption('allow', `has \`${directory}\`, which cannot be found`, error)
+    throw invalidOption('allow', (error as Error).message, error)
   }
-  if (path === undefined)
-    throw invalidOption('allow', `has \`${directory}\`, which leads to a path that is not UTF-8: rename the directory`)
-  if (!statSync(path).isDirectory()) throw invalidOption('allow', `has \`${directory}\`, which is not a directory`)
-  return path
 }
 
 function timeZoneOption(name: unknown): SentZone {

@@ -2,9 +2,10 @@ import { Worker } from 'node:worker_threads'
 import { SharedState, type LockReply } from './shared-state.ts'
 import { MemoryCallError } from './errors.ts'
 import type { Report, Request, WorkerSettings } from './messages.ts'
+import type { Modules } from './worker/component.ts'
 
 /** The report that ends a request. */
-export type Answer = Exclude<Report, { kind: 'wants-lock' } | { kind: 'waits-for-lock' }>
+export type Answer = Exclude<Report, { kind: 'wants-lock' | 'takes-lock' | 'waits-for-lock' }>
 
 export interface Job {
   readonly request: Request
@@ -31,20 +32,34 @@ const maxWaitingFactor = 4
  * take workers from reads and from the writers of other places.
  */
 export class WorkerPool {
-  readonly #settings: Omit<WorkerSettings, 'sharedState'>
+  /** Undefined until the component is compiled. */
+  #settings: Omit<WorkerSettings, 'sharedState'> | undefined
   readonly #size: number
   readonly #statementTime: number
+  #failure: MemoryCallError | undefined
   readonly #queue: QueuedJob[] = []
   readonly #workers = new Set<PoolWorker>()
 
   /** `statementTime` is the most milliseconds that one statement on a database may run. */
-  constructor(settings: Omit<WorkerSettings, 'sharedState'>, size: number, statementTime: number) {
-    this.#settings = settings
+  constructor(
+    settings: Omit<WorkerSettings, 'sharedState' | 'modules'>,
+    compiled: Promise<Modules>,
+    size: number,
+    statementTime: number,
+  ) {
     this.#size = size
     this.#statementTime = statementTime
+    compiled.then(
+      (modules) => {
+        this.#settings = { ...settings, modules }
+        this.#assign()
+      },
+      (error) => this.#fail(new MemoryCallError('trap', `the component cannot be compiled: ${error}`)),
+    )
   }
 
   run(job: Job): Promise<Answer> {
+    if (this.#failure) return Promise.reject(this.#failure)
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const queued = { ...job, resolve, reject }
     if (job.isUrgent) this.#queue.unshift(queued)
@@ -53,23 +68,29 @@ export class WorkerPool {
     return promise
   }
 
+  /** Rejects all calls, also later ones. */
+  #fail(error: MemoryCallError): void {
+    this.#failure = error
+    for (const { reject } of this.#queue.splice(0)) reject(error)
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.end()))
   }
 
   #assign(): void {
-    while (this.#queue.length > 0) {
+    while (this.#settings !== undefined && this.#queue.length > 0) {
       const workers = [...this.#workers]
       const idle = workers.find((worker) => worker.isIdle)
       const busy = workers.filter((worker) => !worker.isIdle).length
       const waiting = workers.filter((worker) => worker.waitsForLock).length
       if (busy >= this.#size + Math.min(waiting, maxWaitingFactor * this.#size)) return
-      ;(idle ?? this.#start()).run(this.#queue.shift()!)
+      ;(idle ?? this.#start(this.#settings)).run(this.#queue.shift()!)
     }
   }
 
-  #start(): PoolWorker {
-    const worker = new PoolWorker(this.#settings, this.#statementTime, {
+  #start(settings: Omit<WorkerSettings, 'sharedState'>): PoolWorker {
+    const worker = new PoolWorker(settings, this.#statementTime, {
       onFree: () => this.#assign(),
       onEnd: () => {
         this.#workers.delete(worker)
@@ -180,6 +201,7 @@ class PoolWorker {
     const job = this.#job
     if (job === undefined) return // The job was given up.
     if (report.kind === 'wants-lock') return this.#sharedState.reply(job.onLockWanted(report.lock))
+    if (report.kind === 'takes-lock') return void job.onLockWanted(report.lock)
     if (report.kind === 'waits-for-lock') {
       this.waitsForLock = true
     } else {

@@ -2,9 +2,7 @@ import { join } from 'node:path'
 import type { PlaceDescription, Setting, SettingValues, Toolset } from './description.ts'
 import { invalidOption, requireObject, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import { Family, familyBase } from './storage/family.ts'
-import { type FamilyPlace, type NamedPlaces, requireApart, type WantedPlace } from './storage/named-place.ts'
-import { grantOncePossible, mayPass } from './storage/places.ts'
+import type { Places, Wanted } from './storage/places.ts'
 import { absolutePath, homeDirectory, requireMeant } from './user-paths.ts'
 
 /** The directories that default paths are below. Undefined on a machine without a home directory. */
@@ -18,8 +16,8 @@ export interface DefaultDirectories {
 type Members = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /**
- * The places of the toolsets by checked settings, and the values that the component receives. Without one of the
- * directories, the places with a default in it have no default.
+ * Grants the places of the toolsets by checked settings, and returns the values that the component receives. Without one
+ * of the directories, the places with a default in it have no default.
  */
 export function resolveToolsetSettings(
   toolsets: readonly Toolset[],
@@ -27,10 +25,11 @@ export function resolveToolsetSettings(
   checked: SettingValues,
   directories: DefaultDirectories,
   members: Members = {},
-): { places: NamedPlaces; values: ToolsetSettings[] } {
+  places: Places,
+): ToolsetSettings[] {
   checkMembers(toolsets, members)
-  const places = placesOf(toolsets, mounted, checked, directories, members)
-  return { places, values: componentValues(toolsets, checked) }
+  grantPlaces(toolsets, mounted, checked, directories, members, places)
+  return componentValues(toolsets, checked)
 }
 
 function checkMembers(toolsets: readonly Toolset[], members: Members): void {
@@ -106,14 +105,14 @@ function violationOf(value: unknown, { type, enum: words, minimum, maximum, minL
  * Grants each place whose setting is set. Other places of mounted toolsets are granted at their default paths. If the
  * file system refuses a place as it is now, only the calls that need it fail, until it does not.
  */
-function placesOf(
+function grantPlaces(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
   values: SettingValues,
   directories: DefaultDirectories,
   members: Members,
-): NamedPlaces {
-  const places: NamedPlaces[number][] = []
+  places: Places,
+): void {
   for (const toolset of toolsets) {
     for (const place of toolset.places) {
       const { label, kind, setting, missing } = place
@@ -121,13 +120,16 @@ function placesOf(
       if (kind === 'family' && members[label] !== undefined) {
         if (configured !== undefined)
           throw invalidOption(`places.${label}`, `is given, and \`settings.${toolset.name}.${setting}\` too: give one`)
-        places.push(grantMembers(place, members[label], directories, places))
+        grantPlace(`places.${label}`, {
+          ...wantedPlace(place, '', directories),
+          members: Object.entries(members[label]),
+        })
         continue
       }
       const byDefault = mounted.includes(toolset) ? defaultPath(place.default, directories) : undefined
       const path = (configured as string | undefined) ?? byDefault
       if (path === undefined) {
-        places.push({ label, missing })
+        places.run((files) => files.know(label, missing))
         continue
       }
       const isInDataDirectory =
@@ -135,63 +137,43 @@ function placesOf(
         [inDataDirectory, inConfiguration].some((prefix) => place.default.startsWith(prefix))
       const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
       const option = isInDataDirectory ? 'dataDir' : own
-      try {
-        const wanted = wantedPlace(place, path, directories)
-        places.push(grantOncePossible(wanted, places, (error) => warnOfRefused(option, error)))
-      } catch (error) {
-        throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
-      }
+      grantPlace(option, wantedPlace(place, path, directories))
     }
   }
-  return places
+
+  function grantPlace(option: string, wanted: Wanted): void {
+    let refused
+    try {
+      refused = places.run((files) => files.grantPlace(wanted))
+    } catch (error) {
+      throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
+    }
+    if (refused) warnOfRefused(option, refused)
+  }
 }
 
 function wantedPlace(
   { label, kind, is_private, databases }: PlaceDescription,
   path: string,
   { data }: DefaultDirectories,
-): WantedPlace {
+): Wanted {
+  const home = homeDirectory()
   return {
     label,
-    kind,
+    form: kind,
     path,
     isPrivate: is_private,
     databases: databases.map(({ name }) => name),
-    home: homeDirectory(),
-    dataDirectory: data,
+    ...(home !== undefined && { home }),
+    ...(data !== undefined && { dataDirectory: data }),
   }
 }
 
 /** Tells the person who runs the program. */
-function warnOfRefused(option: string, error: Error): void {
+function warnOfRefused(option: string, error: { readonly message: string }): void {
   const { message } = invalidOption(option, `cannot be granted now: ${error.message}`)
   console.warn(`agent-memory: ${message}; tools that need it fail until then`)
 }
-
-/** Grants a family with these places only. */
-function grantMembers(
-  { label, databases }: PlaceDescription,
-  places: Readonly<Record<string, string>>,
-  directories: DefaultDirectories,
-  others: NamedPlaces,
-): FamilyPlace {
-  const family: FamilyPlace = {
-    label,
-    places,
-    ...familyBase(homeDirectory(), directories.data),
-    databases: databases.map(({ name }) => name),
-  }
-  try {
-    requireApart(family, others)
-    new Family(family, others, noRegistry).check()
-  } catch (error) {
-    if (!mayPass(error)) throw invalidOption(`places.${label}`, `cannot be granted: ${(error as Error).message}`, error)
-    warnOfRefused(`places.${label}`, error)
-  }
-  return family
-}
-
-const noRegistry = { parse: () => '{}', edit: () => '' }
 
 /** The beginning of a default path that is below the data directory. */
 const inDataDirectory = 'data:'

@@ -57,6 +57,12 @@ export class WaitQueue {
     return this.#isNext(ticket) ? LockReply.acquire : LockReply.retry
   }
 
+  /** Whether no earlier call is left: this one may take any lock at once. */
+  isFirst(ticket: Ticket): boolean {
+    const [undecided] = this.#undecided
+    return undecided === ticket && this.#queues.size === 0
+  }
+
   /** Resolves when the call is next or has timed out. The call is then run again. */
   async wait(ticket: Ticket): Promise<void> {
     if (this.#isNext(ticket)) return

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Lock } from '../dist/storage/lock.js'
-import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
+import { openRepository } from './fixtures/places.ts'
 import { emptyRepository, holdInOtherProcess, repositoryFile } from './fixtures/scratch.ts'
 
 const log = '.github/agent-memory/aristotle/logs/2025-01-20.md'
@@ -149,11 +149,7 @@ test('a lock is released while the event loop is blocked', async () => {
   const written = () => readFileSync(join(repository, log), 'utf8').includes('We begin.')
   // The worker needs the event loop until it may take the lock. After that `acquire` blocks this thread.
   while (!written()) await new Promise((resolve) => setImmediate(resolve))
-  const lock = Lock.acquire(
-    findRepository(repository, [repository]).lock,
-    { atHead: 60_000, total: 60_000 },
-    monotonic(),
-  )
+  const lock = Lock.acquire(openRepository(repository), { atHead: 60_000, total: 60_000 }, monotonic())
   lock.release()
   assert.equal((await appended).isError, false)
   await memory.close()

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const given = process.env.AGENT_MEMORY_COMPONENT
-const component = given ?? join(root, '../target/component/wasm32-wasip2/component/agent_memory_core.wasm')
+const product = (name: string) => join(root, '../target/component/wasm32-wasip2/component', `${name}.wasm`)
+const component = given ?? product('agent_memory_core')
+const files = product('agent_memory_files_component')
 
+requireFresh(files, sourcesListedFor(files), 'scripts/files-component')
 if (given === undefined) requireFresh(component, sourcesListedFor(component), 'cargo build --release')
 const sources = ['src', 'programs', 'scripts'].flatMap((directory) => filesBelow(join(root, directory)))
 const build = 'npm run --prefix host-node build'
-requireFresh(join(root, 'dist/index.js'), [component, join(root, 'package.json'), ...sources], build)
+requireFresh(join(root, 'dist/index.js'), [component, files, join(root, 'package.json'), ...sources], build)
 
 /** Exits with an error if a product is missing or older than a source. A missing source counts as newer. */
 function requireFresh(product: string, sources: string[], command: string): void {

@@ -8,13 +8,11 @@ import { fileURLToPath } from 'node:url'
 import threads from 'node:worker_threads'
 import { SharedState } from '../dist/shared-state.js'
 import { Lock } from '../dist/storage/lock.js'
-import { Places } from '../dist/storage/places.js'
-import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
 import { CallStorage, EndOfRun } from '../dist/worker/call.js'
 import { openComponent } from '../dist/agent-memory.js'
 import { componentOf, guest, type HostImports } from './fixtures/components.ts'
-import { databaseIn, place } from './fixtures/places.ts'
+import { databaseIn, newPlaces, openPlace, openRepository } from './fixtures/places.ts'
 import { emptyRepository, write } from './fixtures/scratch.ts'
 
 /** The running worker threads. It is kept up to date until the test ends. */
@@ -70,7 +68,7 @@ test('waiting calls use additional threads, at most four times `workers`', async
   const running = countedThreads(context)
   const repositories = Array.from({ length: 5 }, emptyRepository)
   const locks = repositories.map((repository) => {
-    return Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
+    return Lock.acquire(openRepository(repository), { atHead: 0, total: 0 }, monotonic())
   })
   const { memory, call } = await guest({ lock, nothing }, { allow: repositories, lockWait: 60_000 })
   const [last, ...first] = repositories
@@ -106,8 +104,8 @@ test('a call is ended when it has used its processor time, and before it has use
 test('a call may make as many storage calls as its limit, and not one more', () => {
   const settings = { storageCalls: 3 } as ConstructorParameters<typeof CallStorage>[0]
   const databases = undefined as unknown as ConstructorParameters<typeof CallStorage>[3]
-  const places = new Places([], { parse: String, edit: String })
-  const call = new CallStorage(settings, new SharedState(), () => {}, databases, undefined, places)
+  const places = newPlaces()
+  const call = new CallStorage(settings, new SharedState(), () => {}, databases, { mayLock: false }, places)
   for (let n = 0; n < 3; n++)
     assert.equal(
       call.run(() => n),
@@ -144,7 +142,7 @@ test('a thread that is given up ends with its statement, and its changes are rol
   assert.equal(running.size, 2, 'its thread is not over, and its place is free')
   for (let tries = 0; running.size > 1 && tries < 3000; tries++) await sleep(20)
   assert.equal(running.size, 1)
-  const { lock } = place(directory)
+  const lock = openPlace(directory)
   Lock.acquire(lock, { atHead: 0, total: 0 }, monotonic()).release()
   const options = { durability: 'full', lockTimeout: { atHead: 0, total: 0 } } as const
   const database = databaseIn(directory, options, 'kept.db')

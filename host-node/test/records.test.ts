@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { type AgentMemory, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
-import { beginWrite, databaseIn, place } from './fixtures/places.ts'
+import { beginWrite, databaseIn, openPlace } from './fixtures/places.ts'
 import { emptyDirectory, testProgram, write } from './fixtures/scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
@@ -147,7 +147,7 @@ test('a writer that times out gets the error `BUSY`, and reads do not wait', asy
 
 test('the database and the documents of a place have one lock', async () => {
   const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
-  const lock = Lock.acquire(place(directory).lock, lockTimeout, monotonic())
+  const lock = Lock.acquire(openPlace(directory), lockTimeout, monotonic())
   const refused = await memory.call('store_memory', { type: 'core', content: 'too early' })
   assert.ok(refused.isError)
   assert.deepEqual([refused.error.category, refused.error.code], ['busy', 'BUSY'])

@@ -1,27 +1,49 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { realpathSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
-import { grantDirectory } from '../dist/storage/named-place.js'
 import type { ComponentOptions } from '../dist/options.js'
 import { defaultConfigurationDirectory, defaultDataDirectory } from '../dist/user-paths.js'
 import { emptyDirectory } from './fixtures/scratch.ts'
-import { settled } from './fixtures/toolsets.ts'
+import { newPlaces } from './fixtures/places.ts'
+import { settled, settledIn } from './fixtures/toolsets.ts'
+
+/** What the component of files has granted, by label. */
+interface Granted {
+  wanted: [wanted: { label: string; members: object | null }, resolved: Resolved | null][]
+  missing: [label: string, message: string][]
+}
+
+type Resolved = { Place: { directory: string; file: string | null } } | { Family: { registry: Location | null } }
+type Location = { directory: string; name: string }
+
+function grants(options?: Partial<ComponentOptions>): Granted {
+  const places = newPlaces()
+  settledIn(places, { dataDir: '/data', ...options })
+  return JSON.parse(places.run((files) => files.grants()))
+}
 
 /** The path of each place by its label, for a family that of the registry; undefined if it is not granted. */
-const granted = (options?: Partial<ComponentOptions>) =>
-  Object.fromEntries(
-    settled({ dataDir: '/data', ...options }).places.map((place) => {
-      const at = 'registry' in place ? place.registry : place
-      return [place.label, at && 'path' in at ? join(at.path, at.file ?? '') : undefined]
-    }),
-  )
+function granted(options?: Partial<ComponentOptions>): Record<string, string | undefined> {
+  const { wanted, missing } = grants(options)
+  const pathOf = (resolved: Resolved | null) => {
+    if (resolved === null) return undefined
+    if ('Place' in resolved) return normalize(join(resolved.Place.directory, resolved.Place.file ?? ''))
+    const { registry } = resolved.Family
+    return registry === null ? undefined : join(registry.directory, registry.name)
+  }
+  return Object.fromEntries([
+    ...missing.map(([label]) => [label, undefined]),
+    ...wanted.map(([{ label }, resolved]) => [label, pathOf(resolved)]),
+  ])
+}
+
 const componentSettings = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
 
 test('a place is granted if its toolset is mounted, or if a setting gives its path', () => {
-  const home = (path: string) => grantDirectory(join(homedir(), path)).path
+  const home = (path: string) => join(realpathSync(homedir()), path)
   const none = { guest: undefined, away: undefined, family: undefined, single: undefined }
   const inData = { ...none, family: '/data/family.yaml', single: '/data/single.db' }
   const defaults = { ...inData, guest: home('.guest') }
@@ -81,9 +103,8 @@ test('a registry is in the data directory that was given, or else in the configu
 
 test('the places of a family that a program gives are all, and are checked', () => {
   const places = { family: { notes: '/a/notes', own: '~/own' } }
-  const family = settled({ places }).places.find(({ label }) => label === 'family')!
-  assert.deepEqual('places' in family && family.places, places.family)
-  assert.ok(!('registry' in family))
+  const [family] = grants({ places }).wanted.find(([{ label }]) => label === 'family')!
+  assert.deepEqual(family.members, places.family)
   for (const [wrong, message] of [
     [{ unknown: {} }, /`places.unknown` does not exist; there are `family`/],
     [{ family: { a: 1 } }, /`places.family.a` is not a path/],
@@ -95,7 +116,7 @@ test('the places of a family that a program gives are all, and are checked', () 
 })
 
 test('the relative path of a file is one from the working directory', () => {
-  const inWorkingDirectory = (path: string) => join(grantDirectory(process.cwd()).path, path)
+  const inWorkingDirectory = (path: string) => join(realpathSync(process.cwd()), path)
   const single = (database: string) => granted({ settings: { first: { database } } }).single
   assert.equal(single('new.db'), inWorkingDirectory('new.db'))
   assert.equal(single('./new/new.db'), inWorkingDirectory('new/new.db'))
@@ -110,9 +131,10 @@ test('a place that is occupied is left for later, and a warning names its option
     mock.resetCalls()
     return told
   }
-  const { places } = settled({ dataDir: file })
+  const { wanted } = grants({ dataDir: file })
+  const occupied = wanted.filter(([, resolved]) => resolved === null)
   assert.deepEqual(
-    places.flatMap((place) => ('wanted' in place ? [place.label] : [])),
+    occupied.map(([{ label }]) => label),
     ['family', 'single'],
   )
   const told = warnings()
@@ -135,7 +157,7 @@ test('an occupied place and another that would meet once it is free are refused 
   ] as const)
     assert.throws(() => settled({ dataDir: '/data', settings: { first: { directory, file: other } } }), {
       code: 'invalid-option',
-      message: /`settings\.first\.file` cannot be granted: .*no place lies inside another/,
+      message: /`settings\.first\.file` cannot be granted: .*it (lies within|contains) `guest`/,
     })
 })
 
@@ -166,17 +188,9 @@ for (const [settings, option, why] of [
   [{ first: { directory: '/a\0b' } }, 'settings.first.directory', /cannot be granted: .*NUL/],
   [{ first: { database: '..' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
   [{ first: { database: '/' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
-  [
-    { first: { directory: '/a', file: '/a/b' } },
-    'settings.first.file',
-    /no place lies inside another, and it (lies within|contains) `guest`/,
-  ],
-  [
-    { first: { directory: '/a/b', file: '/a' } },
-    'settings.first.file',
-    /no place lies inside another, and it (lies within|contains) `guest`/,
-  ],
-  [{ first: { directory: '/a', database: '/a/b' } }, 'settings.first.database', /no place lies inside another/],
+  [{ first: { directory: '/a', file: '/a/b' } }, 'settings.first.file', /it (lies within|contains) `guest`/],
+  [{ first: { directory: '/a/b', file: '/a' } }, 'settings.first.file', /it (lies within|contains) `guest`/],
+  [{ first: { directory: '/a', database: '/a/b' } }, 'settings.first.database', /it (lies within|contains) `guest`/],
 ] as const) {
   test(`the error for the settings ${JSON.stringify(settings)} names the wrong one`, () => {
     assert.throws(

@@ -65,6 +65,21 @@ pub fn node_program(name: &str) -> Option<(PathBuf, PathBuf)> {
     Some((node, program))
 }
 
+/// The component of files of the Node host; none if it is not built.
+///
+/// # Panics
+///
+/// If it is older than its sources; the message says how to build it.
+pub fn files_component() -> Option<PathBuf> {
+    let built = "target/component/wasm32-wasip2/component/agent_memory_files_component.wasm";
+    let path = repository_root().join(built);
+    if !path.exists() {
+        return None;
+    }
+    require_fresh(&path, &sources(&path), "scripts/files-component");
+    Some(path)
+}
+
 /// The Python of the virtual environment in which the package is installed; none if it is not built.
 ///
 /// # Panics

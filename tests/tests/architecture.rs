@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agent_memory_conformance::workspace::{files, repository_root, source, tool_error_codes};
 use agent_memory_core::toolbox;
-use agent_memory_tests::product::{component, plugin};
+use agent_memory_tests::product::{component, files_component, plugin};
 use agent_memory_tests::runners::plugin::left_out;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
@@ -91,6 +91,29 @@ fn the_plugin_imports_only_files_clocks_and_random_numbers_of_wasi() {
     assert!(more.is_empty(), "the plugin imports {more:?}");
     assert!(imports.contains("wasi:filesystem/types"), "the imports are not found: {imports:?}");
     assert!(exports.contains("agent-memory:plugin/memory"), "it exports {exports:?}");
+}
+
+#[test]
+fn the_component_of_files_imports_a_file_system_and_no_wasi() {
+    let Some(component) = files_component() else { return };
+    let (imports, exports) = interfaces(&component);
+    let ours = [
+        "agent-memory:file-system/file-system",
+        "agent-memory:places/lock",
+        "agent-memory:places/registry-format",
+        // Types alone.
+        "agent-memory:storage/database",
+        "agent-memory:storage/documents",
+        "agent-memory:storage/types",
+        // The seed of the hash maps of Rust's standard library.
+        "wasi:random/insecure-seed",
+    ];
+    let allowed: BTreeSet<String> =
+        INERT.iter().chain(&ours).map(|&name| name.to_owned()).collect();
+    let more: Vec<_> = imports.difference(&allowed).collect();
+    assert!(more.is_empty(), "the component of files imports {more:?}");
+    assert!(imports.contains(ours[0]), "the imports are not found: {imports:?}");
+    assert_eq!(exports.into_iter().collect::<Vec<_>>(), ["agent-memory:places/places"]);
 }
 
 #[test]

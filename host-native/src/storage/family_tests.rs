@@ -35,6 +35,8 @@ impl RegistryFormat for Json {
         }
         Ok(places.to_string())
     }
+
+    fn warn(&self, _: &str, _: &str) {}
 }
 
 fn family(base: &str, registry: &str) -> FamilyGrant {

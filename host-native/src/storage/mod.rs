@@ -1,5 +1,5 @@
 //! Granted places with their documents and databases: the native implementation of `wit/storage`,
-//! without WebAssembly. This module has the grants, wait queues and timeouts. The crates in
+//! without WebAssembly. This module has the wait queues and timeouts. The crates in
 //! `storage/` have the rest.
 //!
 //! A [`Storage`] holds the grants. It [opens](Storage::open) a [`Place`] as a [`Tree`] to read.
@@ -40,7 +40,6 @@ mod commit_tests;
 mod database;
 #[cfg(test)]
 mod database_tests;
-mod family;
 #[cfg(test)]
 mod family_tests;
 #[cfg(test)]
@@ -52,8 +51,6 @@ mod layout_tests;
 mod lock;
 #[cfg(test)]
 mod lock_tests;
-mod named;
-mod registry;
 mod registry_writer;
 mod timeout;
 mod tree;
@@ -68,27 +65,26 @@ pub use agent_memory_storage::{
 };
 pub use agent_memory_storage_files::Durability;
 pub use agent_memory_storage_files::Registered;
+pub use agent_memory_storage_files::places::{
+    FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, RegistryFormat,
+};
 pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
-pub use family::{FamilyGrant, FamilyMembers};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use layout_lock::lock_layout;
 pub use lock::Writer;
-pub use named::{NamedPlace, NamedPlaceKind};
-pub use registry::RegistryFormat;
 pub use registry_writer::RegistryWriter;
 pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
 pub use tree::Tree;
 
-use agent_memory_storage_files::{Directories, Grant, Layout, Repository};
+pub(crate) use agent_memory_storage_files::places::Wanted;
+use agent_memory_storage_files::places::{Opened, Places};
 use agent_memory_storage_sqlite::Options;
 use database::Databases;
-use family::Family;
 use lock::Locks;
-use named::{GrantedPlace, may_pass};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use tree::Engine;
 
@@ -136,49 +132,8 @@ pub struct Storage(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     options: StorageOptions,
-    grants: RwLock<Vec<Grant>>,
-    places: RwLock<BTreeMap<String, KnownPlace>>,
+    places: Places,
     engine: Arc<Engine>,
-}
-
-/// A label that the component may ask for.
-#[derive(Debug, Default)]
-struct KnownPlace {
-    granted: Option<Granted>,
-    /// A grant that the file system refused. Each call that needs the place tries it again.
-    wanted: Option<Wanted>,
-    /// The error message if no place is granted under the label.
-    missing: String,
-}
-
-/// What is to be granted under a label.
-#[derive(Clone, Debug)]
-pub(crate) enum Wanted {
-    Place(NamedPlace),
-    Family(FamilyGrant),
-}
-
-/// What is granted under a label.
-#[derive(Clone, Debug)]
-enum Granted {
-    Place(Arc<GrantedPlace>),
-    Family(Arc<Family>),
-}
-
-impl KnownPlace {
-    fn still_wanted(&self) -> Option<Wanted> {
-        self.wanted.clone().filter(|_| self.granted.is_none())
-    }
-}
-
-impl Granted {
-    /// The paths in which and around which no other place may be.
-    fn paths(&self) -> Vec<PathBuf> {
-        match self {
-            Granted::Place(place) => vec![place.path()],
-            Granted::Family(family) => family.paths(),
-        }
-    }
 }
 
 impl Storage {
@@ -197,12 +152,7 @@ impl Storage {
             locks,
             cache: Arc::default(),
         };
-        Storage(Arc::new(Shared {
-            options,
-            grants: RwLock::default(),
-            places: RwLock::default(),
-            engine: Arc::new(engine),
-        }))
+        Storage(Arc::new(Shared { options, places: Places::default(), engine: Arc::new(engine) }))
     }
 
     /// The options of the storage.
@@ -218,15 +168,12 @@ impl Storage {
     ///
     /// `not-found`; `permission`; `invalid-path` if it is not a directory.
     pub fn grant(&self, directory: &Path) -> Result<(), Error> {
-        let grant = Grant::new(directory)?;
-        let mut grants = self.0.grants.write().unwrap_or_else(PoisonError::into_inner);
-        grants.push(grant);
-        Ok(())
+        self.0.places.grant(directory)
     }
 
     /// Declares a label, with the error message for calls while no place is granted under it.
     pub fn know_place(&self, label: impl Into<String>, missing: impl Into<String>) {
-        self.places_mut().entry(label.into()).or_default().missing = missing.into();
+        self.0.places.know(label, missing);
     }
 
     /// Grants a named place and its databases. Replaces any earlier grant for its label.
@@ -238,9 +185,7 @@ impl Storage {
     /// `invalid-path` if something of another kind is at the path, if the place would contain or lie
     /// within another named place, or if the path is not UTF-8; `permission`.
     pub fn grant_place(&self, place: NamedPlace) -> Result<(), Error> {
-        let (label, path) = (place.label.clone(), place.path.clone());
-        let granted = Granted::Place(Arc::new(GrantedPlace::new(place)?));
-        self.grant_under(label, granted, &path)
+        self.0.places.grant_place(place)
     }
 
     /// Grants a family of places. Replaces any earlier grant for its label.
@@ -250,10 +195,7 @@ impl Storage {
     /// `invalid-path` if the registry's path or a fixed name is not possible, or if it overlaps with
     /// another named place; `not-granted` if a fixed path is refused; `permission`.
     pub fn grant_family(&self, family: FamilyGrant) -> Result<(), Error> {
-        let label = family.label.clone();
-        let granted = Granted::Family(Arc::new(Family::new(family)?));
-        let path = granted.paths().into_iter().next().unwrap_or_default();
-        self.grant_under(label, granted, &path)
+        self.0.places.grant_family(family)
     }
 
     /// Grants a place or a family. If the file system refuses it as it is now, the grant is kept: each
@@ -264,47 +206,13 @@ impl Storage {
     ///
     /// Those of [`Storage::grant_place`] and [`Storage::grant_family`] that come from the path itself.
     pub(crate) fn grant_once_possible(&self, wanted: Wanted) -> Result<Option<Error>, Error> {
-        let label = match &wanted {
-            Wanted::Place(place) => place.label.clone(),
-            Wanted::Family(family) => family.label.clone(),
-        };
-        match self.grant_wanted(wanted.clone()) {
-            Ok(()) => Ok(None),
-            Err(error) if may_pass(&error) => {
-                self.places_mut().entry(label).or_default().wanted = Some(wanted);
-                Ok(Some(error))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn grant_wanted(&self, wanted: Wanted) -> Result<(), Error> {
-        match wanted {
-            Wanted::Place(place) => self.grant_place(place),
-            Wanted::Family(family) => self.grant_family(family),
-        }
-    }
-
-    fn grant_under(&self, label: String, granted: Granted, path: &Path) -> Result<(), Error> {
-        let mut places = self.places_mut();
-        let others = directories_but(&places, &label);
-        let meets = |path: PathBuf| others.meeting(&path, "").map(|reason| (path, reason));
-        if let Some((met, reason)) = granted.paths().into_iter().find_map(meets) {
-            let shown = if met.ends_with(path) { path } else { met.as_path() };
-            let message = format!("cannot keep {label} in `{}`: {reason}", shown.display());
-            return Err(Error::new(ErrorCode::InvalidPath, message));
-        }
-        places.entry(label).or_default().granted = Some(granted);
-        Ok(())
+        self.0.places.grant_once_possible(wanted)
     }
 
     /// The directory of the place that is granted under a label: itself, or the directory of its
     /// file. The part that existed at the grant is canonical. A family has none.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
-        match self.places().get(label)?.granted.as_ref()? {
-            Granted::Place(place) => Some(place.directory.clone()),
-            Granted::Family(_) => None,
-        }
+        self.0.places.directory(label)
     }
 
     /// Opens a place. Creates nothing.
@@ -332,32 +240,8 @@ impl Storage {
         more_roots: &[PathBuf],
         only: Option<&[PathBuf]>,
     ) -> Result<Tree, Error> {
-        match place {
-            Place::Repository(name) => {
-                let grants = self.grants_within(more_roots, only);
-                let resolved = Repository::resolve(name, &grants);
-                let resolved = match only {
-                    Some(_) => resolved.map_err(|error| out_of_reach(name, error)),
-                    None => resolved,
-                };
-                let layout = Layout::of_repository(resolved?)?;
-                Ok(Tree::new(&self.0.engine, layout, None))
-            }
-            Place::Named { label, name } => {
-                let granted = match self.granted(label)? {
-                    Granted::Place(place) if name.is_empty() => place,
-                    Granted::Place(_) => {
-                        let message = format!("the place `{label}` has no name: leave it empty");
-                        return Err(Error::new(ErrorCode::InvalidPath, message));
-                    }
-                    Granted::Family(family) => {
-                        Arc::new(family.place(name, &self.other_directories(label))?)
-                    }
-                };
-                let layout = granted.layout()?;
-                Ok(Tree::new(&self.0.engine, layout, Some(granted)))
-            }
-        }
+        let Opened { layout, named } = self.0.places.open(place, more_roots, only)?;
+        Ok(Tree::new(&self.0.engine, layout, named))
     }
 
     /// The names of the granted places of a kind, in byte order. Repositories are the granted
@@ -388,22 +272,10 @@ impl Storage {
         more_roots: &[PathBuf],
         only: Option<&[PathBuf]>,
     ) -> Result<Vec<String>, Error> {
-        if let PlaceKind::Named(label) = kind {
-            return match self.granted(label)? {
-                Granted::Place(_) => Ok(vec![String::new()]),
-                Granted::Family(family) => family.names(),
-            };
+        match kind {
+            PlaceKind::Named(label) => self.0.places.names(label),
+            PlaceKind::Repository => Ok(self.0.places.repositories(more_roots, only)),
         }
-        let grants = self.grants_within(more_roots, only);
-        let mut names: Vec<String> = grants
-            .iter()
-            .filter(|grant| grant.path().join(".git").symlink_metadata().is_ok())
-            .filter_map(|grant| grant.path().to_str())
-            .map(str::to_owned)
-            .collect();
-        names.sort();
-        names.dedup();
-        Ok(names)
     }
 
     /// The places that a registry lists, by name, also those that are refused.
@@ -412,7 +284,7 @@ impl Storage {
     ///
     /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
     pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, Error> {
-        Ok(self.family(label)?.members()?.registered().clone())
+        Ok(self.0.places.family(label)?.members()?.registered().clone())
     }
 
     /// Waits for the lock of a family's registry. It is no lock of a place. Release it before a place
@@ -430,7 +302,8 @@ impl Storage {
         label: &str,
         timeout: LockTimeout,
     ) -> Result<RegistryWriter, Error> {
-        let (family, others) = (self.family(label)?, self.other_directories(label));
+        let Shared { places, .. } = &*self.0;
+        let (family, others) = (places.family(label)?, places.others(label));
         let Engine { locks, durability, .. } = &*self.0.engine;
         RegistryWriter::acquire(family, others, locks, *durability, timeout).await
     }
@@ -455,93 +328,4 @@ impl Storage {
         self.lock_registry(label, timeout).await?.create(name)?;
         self.open(place, &[])
     }
-
-    fn family(&self, label: &str) -> Result<Arc<Family>, Error> {
-        match self.granted(label)? {
-            Granted::Family(family) => Ok(family),
-            Granted::Place(_) => Err(Error::new(
-                ErrorCode::NotGranted,
-                format!("the place `{label}` is not created here: it is no family of places"),
-            )),
-        }
-    }
-
-    /// The directories and files of the places with other labels, and the registry of this one.
-    fn other_directories(&self, label: &str) -> Directories {
-        let places = self.places();
-        let mut others = directories_but(&places, label);
-        let own = places.get(label).and_then(|known| known.granted.as_ref());
-        if let Some(Granted::Family(family)) = own
-            && let Ok(registry) = family.registry()
-        {
-            others.add(registry.path(), registry.location());
-        }
-        others
-    }
-
-    fn granted(&self, label: &str) -> Result<Granted, Error> {
-        let wanted = self.places().get(label).and_then(KnownPlace::still_wanted);
-        if let Some(wanted) = wanted {
-            self.grant_wanted(wanted)?;
-        }
-        let places = self.places();
-        let known = places.get(label);
-        if let Some(granted) = known.and_then(|known| known.granted.clone()) {
-            return Ok(granted);
-        }
-        let message = known.map_or_else(
-            || format!("this host knows no place `{label}`"),
-            |known| known.missing.clone(),
-        );
-        Err(Error::new(ErrorCode::NotGranted, message))
-    }
-
-    fn places(&self) -> RwLockReadGuard<'_, BTreeMap<String, KnownPlace>> {
-        self.0.places.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn places_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<String, KnownPlace>> {
-        self.0.places.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The granted directories: those that lie in one of `only`, and of a larger one the part that is
-    /// one of `only`.
-    fn grants_within(&self, more_roots: &[PathBuf], only: Option<&[PathBuf]>) -> Vec<Grant> {
-        let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
-        let more = more_roots.iter().filter_map(|root| Grant::new(root).ok());
-        let grants: Vec<Grant> = grants.iter().cloned().chain(more).collect();
-        let Some(only) = only else { return grants };
-        let part = |grant: &Grant| -> Vec<Grant> {
-            let within = only.iter().any(|only| grant.path().starts_with(only));
-            let parts = only.iter().filter(|only| only.starts_with(grant.path()));
-            let parts = parts.filter_map(|part| Grant::new(part).ok());
-            // A link may have come in the place of the part.
-            let parts = parts.filter(|part| only.iter().any(|only| part.path() == only));
-            if within { vec![grant.clone()] } else { parts.collect() }
-        };
-        grants.iter().flat_map(part).collect()
-    }
-}
-
-/// The error of a repository, for somebody who reaches only some: it names nothing else, and does not
-/// tell whether the repository exists.
-fn out_of_reach(name: &str, error: Error) -> Error {
-    match error.code {
-        ErrorCode::NotGranted | ErrorCode::NotFound => {
-            let message = format!("`{name}` is not a repository that you reach");
-            Error::new(ErrorCode::NotGranted, message)
-        }
-        _ => error,
-    }
-}
-
-/// The directories and files of all granted places but that of a label.
-fn directories_but(places: &BTreeMap<String, KnownPlace>, label: &str) -> Directories {
-    let mut others = Directories::default();
-    for (other, known) in places.iter().filter(|(other, _)| *other != label) {
-        for path in known.granted.iter().flat_map(Granted::paths) {
-            others.add(path, other);
-        }
-    }
-    others
 }

@@ -2,10 +2,10 @@
 
 use super::database::{Database, Databases};
 use super::lock::{Locks, Writer};
-use super::named::GrantedPlace;
 use super::timeout::LockTimeout;
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Status};
+use agent_memory_storage_files::places::GrantedPlace;
 use agent_memory_storage_files::{self as files, Cache, Durability, Layout};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-import type { CommitError as CommitErrorRecord } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import { lstatSync, type Stats } from 'node:fs'
 import type { Error as ErrorRecord, ErrorCode } from '../generated/component/interfaces/agent-memory-storage-types.js'
 
 // `ENOENT` is not here: `not-found` is only for a file that the caller expects to be missing at times.
@@ -11,11 +11,8 @@ const reasons: Record<string, Reason> = {
   EROFS: ['read-only', 'the medium can only be read'],
   EACCES: refused,
   EPERM: refused,
-  EFBIG: ['too-large', 'the medium takes no file of this size'],
   ELOOP: obstructed,
   ENOTDIR: obstructed,
-  EISDIR: obstructed,
-  ENAMETOOLONG: obstructed,
 }
 const unknown: Reason = ['io', 'the medium reports an error']
 
@@ -49,27 +46,9 @@ export class StorageError extends Error {
   }
 }
 
-/** The error of a commit, with the change that failed and the number of changes that were applied. */
-export class CommitError extends Error {
-  readonly error: StorageError
-  /** The index of the change; undefined if the whole commit failed. */
-  readonly change: number | undefined
-  readonly applied: number
-
-  constructor(error: StorageError, change: number | undefined, applied: number) {
-    super(error.message)
-    this.error = error
-    this.change = change
-    this.applied = applied
-  }
-
-  record(): CommitErrorRecord {
-    return {
-      error: this.error.record(),
-      ...(this.change !== undefined && { change: this.change }),
-      applied: this.applied,
-    }
-  }
+/** The stats of a path, or undefined if nothing is there. Symbolic links are not followed. */
+export function lstatIfExists(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
 }
 
 /** Runs `work`, and makes any error that it throws a storage error of `action`. */

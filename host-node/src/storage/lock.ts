@@ -1,18 +1,10 @@
-import { accessSync, chmodSync, constants, lstatSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { accessSync, chmodSync, constants, lstatSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
-import { StorageError, undefinedIfMissing } from './error.ts'
-import { checkOwner } from './owner.ts'
+import { lstatIfExists, StorageError, undefinedIfMissing } from './error.ts'
+import type { Tree } from './places.ts'
 import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from './sqlite-error.ts'
-import {
-  type Durability,
-  type LockDirectory,
-  lstatIfExists,
-  makeDirectory,
-  makeUnlessExists,
-  type Root,
-} from './directory.ts'
 
 /** How often a waiting writer tries to take each of the two files, in milliseconds. */
 const queuePoll = 2
@@ -25,6 +17,9 @@ export interface LockTimeout {
   /** In all, from the moment when the call first wants the lock. The wait within the process counts. */
   readonly total: number
 }
+
+/** What has a lock: an open place or registry. */
+export type Lockable = Pick<Tree, 'lockPath' | 'isPrivate' | 'prepareLock' | 'checkOwner'>
 
 /**
  * A place's lock. It ends with `release`, or when the thread or the process ends in any way.
@@ -48,37 +43,40 @@ export class Lock {
 
   /** `since`: when the call first wanted the lock, on the clock `monotonic`. `onWait` runs once if it has to wait. */
   static acquire(
-    root: LockDirectory,
+    place: Lockable,
     lockTimeout: LockTimeout,
     since: number,
     onWait: () => void = () => {},
-    durability: Durability = 'full',
+    directory = place.lockPath(),
   ): Lock {
     const wait = { since, deadline: since + lockTimeout.total, atHead: lockTimeout.atHead, onWait }
-    const { location, isPrivate = false } = root
-    try {
-      for (;;) {
-        checkOwner(join(root.anchor, ...root.segments), location)
-        const directory = makeLockDirectory(root, durability)
-        const taken = undefinedIfMissing(() => takeFiles(directory, location, isPrivate, wait))
+    for (;;) {
+      // Both files are open: nothing has to be made.
+      if (!LockFile.isIdle(join(directory, queueFile)) || !LockFile.isIdle(join(directory, lockFile)))
+        place.prepareLock()
+      try {
+        const taken = undefinedIfMissing(() => takeFiles(place, directory, wait))
         if (taken !== undefined) return new Lock(taken.lock, taken.atHeadUntil)
-        // The lock directory, or the lock file in it, was removed meanwhile. Try again: what is missing is made anew.
-        if (monotonic() >= wait.deadline) throw busyError(since)
+      } catch (error) {
+        throw lockError(error)
       }
-    } catch (error) {
-      throw obstacleError(root) ?? lockError(error)
+      // The lock directory, or the lock file in it, was removed meanwhile. Try again: what is missing is made anew.
+      if (monotonic() >= wait.deadline) throw busyError(since)
     }
   }
 
-  /** Throws if the file was removed while the lock was held: another writer can then take a new file. */
-  check(): void {
-    if (!this.#file.isInPlace()) throw new StorageError('io', 'the lock was removed while it was held; call again')
+  /** Whether its file is still in place. If not, another writer may hold a new lock. */
+  get isHeld(): boolean {
+    return this.#file.isInPlace()
   }
 
   release(): void {
     this.#file[Symbol.dispose]()
   }
 }
+
+const queueFile = 'queue.sqlite'
+const lockFile = 'turn.sqlite'
 
 interface Wait {
   readonly since: number
@@ -92,49 +90,51 @@ interface Wait {
  * `ENOENT` if the lock directory was.
  */
 function takeFiles(
+  place: Lockable,
   directory: string,
-  location: string,
-  isPrivate: boolean,
   wait: Wait,
 ): { lock: LockFile; atHeadUntil: number } | undefined {
-  using queue = new LockFile(join(directory, 'queue.sqlite'), isPrivate)
+  using queue = new LockFile(join(directory, queueFile), place)
   queue.take(queuePoll, wait.deadline, wait)
   using open = new DisposableStack()
-  const lock = open.use(new LockFile(join(directory, 'turn.sqlite'), isPrivate))
+  const lock = open.use(new LockFile(join(directory, lockFile), place))
   const atHeadUntil = Math.min(wait.deadline, monotonic() + wait.atHead)
   lock.take(lockPoll, atHeadUntil, wait)
   if (!lock.isInPlace()) return undefined
-  checkOwner(directory, location)
+  place.checkOwner()
   open.move()
   return { lock, atHeadUntil }
 }
 
-/** One of the two lock files, open. Closing it releases its lock. */
+/** An open lock file. */
+interface Open {
+  readonly database: DatabaseSync
+  readonly inode: number
+}
+
+/** The most lock files of a thread that stay open between uses. */
+const maxIdle = 64
+
+/** The lock files of this thread that no writer holds now, by path. They stay open for the next writer. */
+const idle = new Map<string, Open>()
+
+/** Windows lets nobody move a directory with an open file. */
+const keepsIdle = process.platform !== 'win32'
+
+/** One of the two lock files, open. The end of its use releases its lock. */
 class LockFile {
   readonly #path: string
-  readonly #inode: number
-  readonly #database: DatabaseSync
+  readonly #open: Open
 
-  constructor(path: string, isPrivate: boolean) {
+  constructor(path: string, place: Lockable) {
     this.#path = path
-    const before = lstatIfExists(path)
-    if (before !== undefined && !before.isFile()) {
-      throw new StorageError('invalid-path', `\`${path}\` is not a file, but the lock needs one there: move it away`)
-    }
-    const database = openFile(path, before !== undefined)
-    try {
-      // Throws if SQLite has opened the file only for reading.
-      accessSync(path, constants.W_OK)
-      // Otherwise the first transaction on an empty file would create a journal file.
-      database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
-      // SQLite's default mode would exclude a group that may use the directory.
-      if (before === undefined) chmodSync(path, isPrivate ? 0o600 : lstatSync(dirname(path)).mode & 0o666)
-      this.#inode = lstatSync(path).ino
-    } catch (error) {
-      database.close()
-      throw error
-    }
-    this.#database = database
+    this.#open = takeIdle(path) ?? openFile(path, place)
+  }
+
+  /** Whether the file is open for the next writer. */
+  static isIdle(path: string): boolean {
+    const open = idle.get(path)
+    return open !== undefined && isInPlace(path, open)
   }
 
   /** Tries every `poll` milliseconds to take the file's lock. Throws `busy` at `deadline`. */
@@ -147,18 +147,26 @@ class LockFile {
   }
 
   isInPlace(): boolean {
-    return lstatIfExists(this.#path)?.ino === this.#inode
+    return isInPlace(this.#path, this.#open)
   }
 
   [Symbol.dispose](): void {
-    this.#database.close()
+    const { database } = this.#open
+    try {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      if (keepsIdle && idle.size < maxIdle && !idle.has(this.#path)) {
+        idle.set(this.#path, this.#open)
+        return
+      }
+    } catch {}
+    database.close()
   }
 
   #try(): boolean {
     try {
       // On a read-only connection `BEGIN IMMEDIATE` succeeds without a lock, but a change fails. This change is never
       // written to the file.
-      this.#database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 0')
+      this.#open.database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 0')
       return true
     } catch (error) {
       if (isBusy(error)) return false
@@ -167,7 +175,43 @@ class LockFile {
   }
 }
 
-function openFile(path: string, exists: boolean): DatabaseSync {
+function takeIdle(path: string): Open | undefined {
+  const open = idle.get(path)
+  idle.delete(path)
+  if (open === undefined || isInPlace(path, open)) return open
+  open.database.close()
+  return undefined
+}
+
+function isInPlace(path: string, { inode }: Open): boolean {
+  return lstatIfExists(path)?.ino === inode
+}
+
+function openFile(path: string, place: Lockable): Open {
+  if (idle.size >= maxIdle) {
+    for (const { database } of idle.values()) database.close()
+    idle.clear()
+  }
+  const before = lstatIfExists(path)
+  if (before !== undefined && !before.isFile()) {
+    throw new StorageError('invalid-path', `\`${path}\` is not a file, but the lock needs one there: move it away`)
+  }
+  const database = connect(path, before !== undefined)
+  try {
+    // Throws if SQLite has opened the file only for reading.
+    accessSync(path, constants.W_OK)
+    // Otherwise the first transaction on an empty file would create a journal file.
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
+    // SQLite's default mode would exclude a group that may use the directory.
+    if (before === undefined) chmodSync(path, place.isPrivate() ? 0o600 : lstatSync(dirname(path)).mode & 0o666)
+    return { database, inode: lstatSync(path).ino }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function connect(path: string, exists: boolean): DatabaseSync {
   try {
     return new DatabaseSync(path, { timeout: 0 })
   } catch (error) {
@@ -184,39 +228,9 @@ export function busyError(since: number): StorageError {
   return new StorageError('busy', `other writers held the lock for the ${seconds} s that this call waited; call again`)
 }
 
-/** Makes the directory of a place's lock. Adds a `.gitignore` if the directory can be part of a work tree. */
-export function makeLockDirectory(root: Root, durability: Durability): string {
-  const directory = makeUnobstructed(root, durability)
-  if (root.isHidden || (!root.isPrivate && basename(directory) === '.agent-memory')) ignoreInGit(directory, root)
-  return directory
-}
-
-function makeUnobstructed(root: Root, durability: Durability): string {
-  try {
-    return makeDirectory(root, durability)
-  } catch (error) {
-    throw obstacleError(root) ?? error
-  }
-}
-
-/** The error for what is in the way of the directory of a lock, by its path, as the native host names it. */
-function obstacleError(root: Root): StorageError | undefined {
-  const paths = root.segments.map((_, index) => join(root.anchor, ...root.segments.slice(0, index + 1)))
-  const obstacle = paths.find((path) => lstatIfExists(path)?.isDirectory() === false)
-  if (obstacle === undefined) return undefined
-  return new StorageError(
-    'invalid-path',
-    `\`${obstacle}\` is not a directory (a symbolic link is not followed), but a lock needs one there: move it away`,
-  )
-}
-
-function ignoreInGit(directory: string, { isPrivate = false }: Root): void {
-  const path = join(directory, '.gitignore')
-  if (lstatIfExists(path) === undefined)
-    makeUnlessExists(() => writeFileSync(path, '*\n', { flag: 'wx', mode: isPrivate ? 0o600 : 0o666 }))
-}
-
-function lockError(error: unknown): StorageError {
+/** The error of a lock file. An error of the component of files stays as it is. */
+function lockError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
   const primary = primaryCode(error)
   const { code } = error as NodeJS.ErrnoException
   const isRefused =

@@ -1,92 +1,129 @@
+import type * as Exports from '../generated/files/interfaces/agent-memory-places-places.js'
+import type { Tree } from '../generated/files/interfaces/agent-memory-places-places.js'
+import { inertWasi } from '../worker/wasi.ts'
 import { StorageError } from './error.ts'
-import { Family, familyBase } from './family.ts'
-import {
-  type FamilyPlace,
-  grantDirectory,
-  grantFile,
-  type NamedPlace,
-  type NamedPlaces,
-  requireApart,
-  type WantedPlace,
-} from './named-place.ts'
-import type { RegistryFormat } from './registry.ts'
+import { fileSystem } from './file-system.ts'
 
-/**
- * Grants a place. `others` may contain a place with the same label, which is ignored.
- *
- * Throws `invalid-path` if something of another kind is at the path, if the path is not possible, or if the place would
- * contain or lie within another; `permission`.
- */
-export function grantPlace(wanted: WantedPlace, others: NamedPlaces): NamedPlace | FamilyPlace {
-  const { label, kind, path, isPrivate, databases, home, dataDirectory } = wanted
-  const place =
-    kind === 'family'
-      ? { label, registry: grantFile(path), ...familyBase(home, dataDirectory), databases }
-      : { label, ...(kind === 'file' ? grantFile(path) : grantDirectory(path)), isPrivate, databases }
-  requireApart(place, others)
-  return place
+export type { DatabaseFile, Tree, Wanted } from '../generated/files/interfaces/agent-memory-places-places.js'
+
+/** The functions of the component of files: `wit/places`. They throw errors as plain objects. */
+export type PlacesExports = typeof Exports
+
+/** The function that jco generates to instantiate the component of files. */
+export type InstantiatePlaces = (
+  getCoreModule: (name: string) => WebAssembly.Module,
+  imports: object,
+  instantiateCore: (module: WebAssembly.Module, imports: WebAssembly.Imports) => WebAssembly.Instance,
+) => { places: PlacesExports }
+
+/** What the component of files needs, beside the file system. */
+export interface PlacesHost {
+  /** Whether the call holds the lock of its place, or of a registry. */
+  isHeld(): boolean
+  /** The functions of the memory component. They throw an error with a message for a person. */
+  parseRegistry(text: string): string
+  editRegistry(text: string, change: string): string
 }
 
-/**
- * Grants a place. If the file system refuses it as it is now, the place is kept as an occupied one, and `onRefused`
- * gets the error. Throws the errors of `grantPlace` that come from the path itself.
- */
-export function grantOncePossible(
-  wanted: WantedPlace,
-  others: NamedPlaces,
-  onRefused: (error: StorageError) => void,
-): NamedPlaces[number] {
-  try {
-    return grantPlace(wanted, others)
-  } catch (error) {
-    if (!mayPass(error)) throw error
-    const occupied = { label: wanted.label, wanted }
-    requireApart(occupied, others)
-    onRefused(error)
-    return occupied
-  }
-}
+/** The most bytes of linear memory that stay for the next call. */
+const maxKeptMemory = 64 * 1024 * 1024
 
 /**
- * Whether an error of a grant comes from the file system as it is now, not from the path itself: the same grant may
- * succeed later.
+ * The places of a thread: an instance of the component of files, which all calls share. It is the host's own code, and
+ * keeps no state of a call. After a trap, and after a call that took much memory, the next call gets a new one.
  */
-export function mayPass(error: unknown): error is StorageError {
-  return error instanceof StorageError && error.detail !== undefined
-}
-
-/** The places of a worker thread, by their labels. */
 export class Places {
-  #all: NamedPlaces
-  readonly #format: RegistryFormat
-  readonly #families = new Map<string, Family>()
+  readonly #instantiate: (imports: object, onMemory: (memory: WebAssembly.Memory) => void) => PlacesExports
+  readonly #host: PlacesHost
+  readonly #grants: { readonly text: string; readonly isDurable: boolean } | undefined
+  #instance: { readonly places: PlacesExports; readonly close: () => void; memory?: WebAssembly.Memory } | undefined
 
-  constructor(all: NamedPlaces, format: RegistryFormat) {
-    this.#all = all
-    this.#format = format
+  /** `grants` are those of another instance. */
+  constructor(
+    instantiate: InstantiatePlaces,
+    modules: Readonly<Record<string, WebAssembly.Module>>,
+    host: PlacesHost,
+    grants?: { text: string; isDurable: boolean },
+  ) {
+    this.#instantiate = (imports, onMemory) =>
+      instantiate(
+        (name) => modules[name]!,
+        imports,
+        (module, imports) => {
+          const instance = new WebAssembly.Instance(module, imports)
+          const { memory } = instance.exports
+          if (memory instanceof WebAssembly.Memory) onMemory(memory)
+          return instance
+        },
+      ).places
+    this.#host = host
+    this.#grants = grants
   }
 
-  /** The granted place with a label. Grants an occupied one if that is possible by now, and throws the error if not. */
-  find(label: string): NamedPlace | FamilyPlace {
-    const place = this.#all.find((place) => place.label === label)
-    if (place === undefined) throw new StorageError('not-granted', `this host knows no place \`${label}\``)
-    if ('missing' in place) throw new StorageError('not-granted', place.missing)
-    if (!('wanted' in place)) return place
-    const granted = grantPlace(place.wanted, this.#all)
-    this.#all = this.#all.map((other) => (other === place ? granted : other))
-    // Each has been made with the paths of all places.
-    this.#families.clear()
-    return granted
+  /** Runs `work` with the component's functions. Throws only storage errors. */
+  run<T>(work: (places: PlacesExports) => T): T {
+    const instance = (this.#instance ??= this.#start())
+    return this.use(() => work(instance.places))
   }
 
-  family(label: string): Family {
-    const place = this.find(label)
-    if ('path' in place) throw new StorageError('not-granted', `this host knows no family \`${label}\``)
-    let family = this.#families.get(label)
-    if (family === undefined) {
-      family = new Family(place, this.#all, this.#format)
-      this.#families.set(label, family)
+  /** Runs `work`, which uses a tree. Throws only storage errors. */
+  use<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (isRecord(error)) throw error
+      this.#discard()
+      throw StorageError.from(error, 'use the storage')
     }
-    return family
+  }
+
+  /** After a call, which has closed its trees. */
+  endCall(): void {
+    if ((this.#instance?.memory?.buffer.byteLength ?? 0) > maxKeptMemory) this.#discard()
+  }
+
+  #start() {
+    const files = fileSystem()
+    const instance: { places?: PlacesExports; close: () => void; memory?: WebAssembly.Memory } = { close: files.close }
+    const places = this.#instantiate(
+      {
+        'agent-memory:file-system/file-system': files.imports,
+        'agent-memory:places/lock': { isHeld: () => this.#host.isHeld() },
+        'agent-memory:places/registry-format': {
+          parse: (text: string) => told(() => this.#host.parseRegistry(text)),
+          edit: (text: string, change: string) => told(() => this.#host.editRegistry(text, change)),
+          warn: (registry: string, warning: string) => console.warn(`agent-memory: ${registry}: ${warning}`),
+        },
+        ...inertWasi().imports,
+      },
+      (memory) => (instance.memory = memory),
+    )
+    if (this.#grants) places.restore(this.#grants.text, this.#grants.isDurable)
+    return Object.assign(instance, { places })
+  }
+
+  #discard(): void {
+    this.#instance?.close()
+    this.#instance = undefined
+  }
+}
+
+/** Closes a tree. One of an instance that has trapped is closed with it. */
+export function closeTree(tree: Tree): void {
+  try {
+    ;(tree as Tree & Disposable)[Symbol.dispose]()
+  } catch {}
+}
+
+/** Whether an error is a storage error or an error of a commit, which jco throws as a plain object. */
+export function isRecord(error: unknown): error is object {
+  return error instanceof StorageError || (typeof error === 'object' && error !== null && !(error instanceof Error))
+}
+
+function told(work: () => string) {
+  try {
+    return { tag: 'ok', val: work() }
+  } catch (error) {
+    return { tag: 'err', val: (error as Error).message }
   }
 }

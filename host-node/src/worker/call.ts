@@ -1,20 +1,15 @@
 import { type SharedState, LockReply } from '../shared-state.ts'
 import type { Kind, Mode } from '../generated/component/interfaces/agent-memory-storage-database.js'
-import type { Change } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import type { Area, Change, Entry } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
-import type { Report, WorkerSettings } from '../messages.ts'
-import { commit } from '../storage/commit.ts'
+import type { Report, Request, WorkerSettings } from '../messages.ts'
 import type { Database, Databases } from '../storage/database/database.ts'
 import { nestedError } from '../storage/database/error.ts'
 import { databaseFile } from '../storage/database/file.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
-import { CommitError, StorageError } from '../storage/error.ts'
-import { busyError, Lock } from '../storage/lock.ts'
-import { namedTree } from '../storage/named-place.ts'
-import type { Places } from '../storage/places.ts'
-import { findRepository, listRepositories } from '../storage/repository.ts'
-import type { Areas, GrantedPlace } from '../storage/tree.ts'
-import type { LockDirectory } from '../storage/directory.ts'
+import { StorageError } from '../storage/error.ts'
+import { busyError, Lock, type Lockable } from '../storage/lock.ts'
+import { closeTree, isRecord, type Places, type PlacesExports, type Tree } from '../storage/places.ts'
 import { monotonic } from '../time.ts'
 import { PlaceLock } from './place-lock.ts'
 
@@ -42,22 +37,26 @@ export class CallStorage {
   readonly #send: (report: Report) => void
   readonly #databases: Databases
   readonly #places: Places
-  readonly #lock = new PlaceLock((root, path) => this.#acquire(root, path))
+  readonly #lock = new PlaceLock((place, path) => this.#acquire(place, path))
+  /** The lock of a registry, while the call changes it. */
+  #registryLock: Lock | undefined
   #waitingSince: number | undefined
   /** The lock that the main thread has let it acquire, by its path. */
   #allowedLock: string | undefined
+  readonly #mayLock: boolean
   #hasWriter = false
   #transaction: { readonly takesLock: boolean } | undefined
   #calls = 0
-  #trees = 0
+  readonly #trees = new Set<Tree>()
+  /** How many resources the component has. */
+  resources = 0
 
-  /** `waitingSince`: when an earlier run of the call wanted a lock, if one did. */
   constructor(
     settings: WorkerSettings,
     sharedState: SharedState,
     send: (report: Report) => void,
     databases: Databases,
-    waitingSince: number | undefined,
+    { waitingSince, mayLock }: Pick<Request, 'waitingSince' | 'mayLock'>,
     places: Places,
   ) {
     this.#settings = settings
@@ -65,6 +64,7 @@ export class CallStorage {
     this.#send = send
     this.#databases = databases
     this.#waitingSince = waitingSince
+    this.#mayLock = mayLock
     this.#places = places
   }
 
@@ -76,67 +76,78 @@ export class CallStorage {
       return work()
     } catch (error) {
       if (error instanceof EndOfRun) throw error
-      throw error instanceof CommitError ? error.record() : StorageError.from(error, 'use the storage').record()
+      if (isRecord(error) && !(error instanceof StorageError)) throw error
+      throw StorageError.from(error, 'use the storage').record()
     } finally {
       this.#sharedState.enterGuest()
     }
   }
 
-  open(place: Place): GrantedPlace {
-    const tree = this.#find(place)
-    if (++this.#trees > maxOpenTrees) throw callEnded('trap', `it has more than ${maxOpenTrees} trees open`)
+  open(place: Place): Tree {
+    const tree = this.#keep((places) => places.open(place))
+    if (this.#trees.size > maxOpenTrees) throw callEnded('trap', `it has more than ${maxOpenTrees} trees open`)
     return tree
   }
 
-  closeTree(): void {
-    this.#trees--
+  closeTree(tree: Tree): void {
+    if (this.#trees.delete(tree)) closeTree(tree)
   }
 
   listPlaces(kind: PlaceKind): string[] {
-    if (kind.tag === 'repository') return listRepositories(this.#settings.grants)
-    const place = this.#places.find(kind.val)
-    return 'path' in place ? [''] : this.#places.family(kind.val).names()
+    return this.#places.run((places) => (kind.tag === 'repository' ? places.repositories() : places.names(kind.val)))
   }
 
   /** Creates a place of a family. It waits for its turn at the place's lock first, so that the run can begin anew. */
-  createPlace(place: Place): GrantedPlace {
+  createPlace(place: Place): Tree {
     if (place.tag === 'repository') {
       throw new StorageError('not-granted', 'a repository is not created here: create it with Git')
     }
     const { label, name } = place.val
-    if ('path' in this.#places.find(label)) {
-      const message = `the place \`${label}\` is not created here: it is no family of places`
-      throw new StorageError('not-granted', message)
-    }
+    const registry = this.#keep((places) => places.registry(label))
     if (this.#hasWriter || this.#transaction?.takesLock) {
       throw new StorageError('nested', 'the call holds the lock of a place: create a place before it')
     }
-    const family = this.#places.family(label)
-    const since = this.#awaitTurn(family.lockOfNew(name))
-    family.create(name, this.#settings.durability, (root) => this.#take(root, since))
+    const since = this.#awaitTurn(this.#places.run((places) => places.newLockPath(label, name)))
+    this.#registryLock = this.#take(registry, since)
+    try {
+      this.#places.run((places) => places.create(label, name))
+    } finally {
+      this.#registryLock.release()
+      this.#registryLock = undefined
+    }
     return this.open(place)
   }
 
-  lock(tree: GrantedPlace): void {
+  lock(tree: Tree): void {
     if (this.#hasWriter) throw new StorageError('nested', 'the call holds a writer already: a call takes one at a time')
     if (this.#transaction?.takesLock) {
       throw new StorageError('nested', 'the call has a write transaction: it takes its writer before')
     }
-    this.#lock.take(tree.lock)
+    this.#lock.take(tree)
     this.#hasWriter = true
   }
 
-  commit(areas: Areas, changes: Change[]): (string | undefined)[] {
-    return commit(areas, changes, this.#settings.durability, () => this.#lock.check())
+  /** Uses a tree of the call. */
+  use<T>(work: () => T): T {
+    return this.#places.use(work)
   }
 
-  /**
-   * Whether temporary files in a place are left from killed writers: the call has the place's writer. In a place with
-   * databases, another process may be making a database under such a name, without the lock.
-   */
-  mayClean(tree: GrantedPlace): boolean {
-    const hasDatabases = tree.databases.length > 0 || tree.file !== undefined
-    return this.#hasWriter && !hasDatabases && this.#lock.isOf(tree.lock)
+  commit(tree: Tree, changes: Change[]): (string | undefined)[] {
+    return this.use(() => tree.commit(changes))
+  }
+
+  list(tree: Tree, area: Area, directory: string): Entry[] | undefined {
+    return this.use(() => tree.list(area, directory, this.#hasWriter && this.#lock.isOf(tree)))
+  }
+
+  /** Whether the component has left a resource open. */
+  get hasOpen(): boolean {
+    return this.resources > 0
+  }
+
+  /** Whether the call holds the lock of its place, or that of a registry. */
+  get isHeld(): boolean {
+    return this.#registryLock?.isHeld ?? this.#lock.isHeld
   }
 
   release(): void {
@@ -145,10 +156,11 @@ export class CallStorage {
   }
 
   openDatabase(place: Place, name: string, kind: Kind, create: boolean): Database {
-    const database = this.#databases.get(databaseFile(this.#find(place), name, kind))
+    const tree = this.#keep((places) => places.open(place))
+    const database = this.#databases.get(this.use(() => databaseFile(tree, name, kind)))
     if (this.#databases.inUse > maxOpenDatabases)
       throw callEnded('trap', `it has more than ${maxOpenDatabases} databases open`)
-    database.open(create)
+    this.use(() => database.open(create))
     return database
   }
 
@@ -169,6 +181,8 @@ export class CallStorage {
       this.#databases.endCall()
     } finally {
       this.#lock.close()
+      for (const tree of this.#trees) closeTree(tree)
+      this.#places.endCall()
     }
   }
 
@@ -176,10 +190,10 @@ export class CallStorage {
     this.#transaction = undefined
   }
 
-  #beginUnderLock(database: Database, root: LockDirectory): Transaction {
+  #beginUnderLock(database: Database, place: Lockable): Transaction {
     database.checkWritable()
     const since = this.#waitingSince ?? monotonic()
-    const { lock, isNew } = this.#lock.take(root)
+    const { lock, isNew } = this.#lock.take(place)
     try {
       const onEnd = () => {
         this.#onTransactionEnd()
@@ -193,15 +207,17 @@ export class CallStorage {
   }
 
   /** Waits for the earlier calls of this process, and then for other processes. */
-  #acquire(root: LockDirectory, path: string): Lock {
-    return this.#take(root, this.#awaitTurn(path))
+  #acquire(place: Lockable, path: string): Lock {
+    return this.#take(place, this.#awaitTurn(path), path)
   }
 
   /** Waits for the earlier calls of this process, unless it has done so before. Returns when the wait began. */
   #awaitTurn(path: string): number {
     const since = this.#waitingSince ?? monotonic()
     this.#waitingSince = undefined
-    if (this.#allowedLock !== path) {
+    if (this.#mayLock) {
+      this.#send({ kind: 'takes-lock', lock: path })
+    } else if (this.#allowedLock !== path) {
       const reply = this.#sharedState.waitForReply(() => this.#send({ kind: 'wants-lock', lock: path }))
       // The run has changed nothing yet, since changes need the lock. So it can be run again.
       if (reply === LockReply.retry) throw new EndOfRun({ kind: 'retry' })
@@ -211,18 +227,16 @@ export class CallStorage {
     return since
   }
 
-  #take(root: LockDirectory, since: number): Lock {
-    const { lockTimeout, durability } = this.#settings
-    return Lock.acquire(root, lockTimeout, since, () => this.#send({ kind: 'waits-for-lock' }), durability)
+  #take(place: Lockable, since: number, path?: string): Lock {
+    const onWait = () => this.#send({ kind: 'waits-for-lock' })
+    return this.use(() => Lock.acquire(place, this.#settings.lockTimeout, since, onWait, path))
   }
 
-  #find(place: Place): GrantedPlace {
-    if (place.tag === 'repository') return findRepository(place.val, this.#settings.grants)
-    const { label, name } = place.val
-    const found = this.#places.find(label)
-    if (!('path' in found)) return this.#places.family(label).tree(name)
-    if (name === '') return namedTree(found)
-    throw new StorageError('invalid-path', `the place \`${label}\` is alone and has no name: leave it empty`)
+  /** Opens a tree, which is closed at the end of the call at the latest. */
+  #keep(open: (places: PlacesExports) => Tree): Tree {
+    const tree = this.#places.run(open)
+    this.#trees.add(tree)
+    return tree
   }
 
   #countCall(): void {

@@ -12,115 +12,109 @@ import type {
   Entry,
   Status,
 } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import { hash } from 'node:crypto'
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Database } from '../storage/database/database.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
-import {
-  type Areas,
-  areasOf,
-  type GrantedPlace,
-  listDirectory,
-  readDocument,
-  statusAt,
-  versionOf,
-} from '../storage/tree.ts'
+import type { Tree as PlaceTree } from '../storage/places.ts'
 import type { CallStorage, PlaceKind } from './call.ts'
 
-/** The import `agent-memory:storage/documents` for one call. */
-export function documents(call: CallStorage): object {
+/** The import `agent-memory:storage/documents` for one call at a time. */
+export function documents(of: { readonly call: CallStorage }): object {
   class Writer {
-    readonly #areas: Areas
+    readonly #tree: PlaceTree
 
-    constructor(areas: Areas) {
-      this.#areas = areas
+    constructor(tree: PlaceTree) {
+      this.#tree = tree
+      of.call.resources++
     }
 
     commit(changes: Change[]): (string | undefined)[] {
-      return call.run(() => call.commit(this.#areas, changes))
+      return of.call.run(() => of.call.commit(this.#tree, changes))
     }
 
     [Symbol.dispose](): void {
-      call.release()
+      of.call.resources--
+      of.call.release()
     }
   }
 
   class Tree {
-    readonly #tree: GrantedPlace
-    readonly #areas: Areas
+    readonly #tree: PlaceTree
 
-    constructor(tree: GrantedPlace) {
+    constructor(tree: PlaceTree) {
       this.#tree = tree
-      this.#areas = areasOf(tree)
+      of.call.resources++
     }
 
     stat(area: Area, path: string): Status | undefined {
-      return call.run(() => statusAt(this.#areas, area, path, this.#tree.location))
+      return of.call.run(() => of.call.use(() => this.#tree.stat(area, path)))
     }
 
     read(area: Area, path: string, maxBytes: bigint): Document | undefined {
-      return call.run(() => readDocument(this.#areas, area, path, maxBytes))
+      return of.call.run(() => of.call.use(() => this.#tree.read(area, path, maxBytes)))
     }
 
     list(area: Area, directory: string): Entry[] | undefined {
-      return call.run(() => {
-        const mayClean = () => call.mayClean(this.#tree)
-        return listDirectory(this.#areas, area, directory, this.#tree.location, mayClean)
-      })
+      return of.call.run(() => of.call.list(this.#tree, area, directory))
     }
 
     location(): string {
-      return call.run(() => this.#tree.location)
+      return of.call.run(() => of.call.use(() => this.#tree.location()))
     }
 
     hasAtomicCommits(): boolean {
-      return call.run(() => false)
+      return of.call.run(() => false)
     }
 
     /** Locks the whole place. The scope of the WIT is ignored. */
     lock(): Writer {
-      return call.run(() => {
-        call.lock(this.#tree)
-        return new Writer(this.#areas)
+      return of.call.run(() => {
+        of.call.lock(this.#tree)
+        return new Writer(this.#tree)
       })
     }
 
     [Symbol.dispose](): void {
-      call.closeTree()
+      of.call.resources--
+      of.call.closeTree(this.#tree)
     }
   }
 
   return {
     Tree,
     Writer,
-    open: (place: Place) => call.run(() => new Tree(call.open(place))),
-    listPlaces: (kind: PlaceKind) => call.run(() => call.listPlaces(kind)),
-    createPlace: (place: Place) => call.run(() => new Tree(call.createPlace(place))),
-    versionOf: (contents: Uint8Array) => call.run(() => versionOf(contents)),
+    open: (place: Place) => of.call.run(() => new Tree(of.call.open(place))),
+    listPlaces: (kind: PlaceKind) => of.call.run(() => of.call.listPlaces(kind)),
+    createPlace: (place: Place) => of.call.run(() => new Tree(of.call.createPlace(place))),
+    versionOf: (contents: Uint8Array) => of.call.run(() => hash('sha256', contents)),
   }
 }
 
-/** The import `agent-memory:storage/database` for one call. */
-export function database(call: CallStorage): object {
+/** The import `agent-memory:storage/database` for one call at a time. */
+export function database(of: { readonly call: CallStorage }): object {
   class OpenTransaction {
     readonly #transaction: Transaction
 
     constructor(transaction: Transaction) {
       this.#transaction = transaction
+      of.call.resources++
     }
 
     query(statement: Statement, maxRows: number): Rows {
-      return call.run(() => this.#transaction.query(statement, maxRows))
+      return of.call.run(() => this.#transaction.query(statement, maxRows))
     }
 
     execute(statements: Statement[]): Effect[] {
-      return call.run(() => this.#transaction.execute(statements))
+      return of.call.run(() => this.#transaction.execute(statements))
     }
 
     commit(): void {
-      call.run(() => this.#transaction.commit())
+      of.call.run(() => this.#transaction.commit())
     }
 
     [Symbol.dispose](): void {
+      of.call.resources--
       this.#transaction.end()
     }
   }
@@ -130,18 +124,23 @@ export function database(call: CallStorage): object {
 
     constructor(database: Database) {
       this.#database = database
+      of.call.resources++
     }
 
     dialect(): 'sqlite' {
-      return call.run(() => 'sqlite')
+      return of.call.run(() => 'sqlite')
     }
 
     query(statement: Statement, maxRows: number): Rows {
-      return call.run(() => this.#database.query(statement, maxRows))
+      return of.call.run(() => this.#database.query(statement, maxRows))
     }
 
     begin(mode: Mode): OpenTransaction {
-      return call.run(() => new OpenTransaction(call.begin(this.#database, mode)))
+      return of.call.run(() => new OpenTransaction(of.call.begin(this.#database, mode)))
+    }
+
+    [Symbol.dispose](): void {
+      of.call.resources--
     }
   }
 
@@ -149,6 +148,6 @@ export function database(call: CallStorage): object {
     Connection,
     Transaction: OpenTransaction,
     open: (place: Place, name: string, kind: Kind, create: boolean) =>
-      call.run(() => new Connection(call.openDatabase(place, name, kind, create))),
+      of.call.run(() => new Connection(of.call.openDatabase(place, name, kind, create))),
   }
 }

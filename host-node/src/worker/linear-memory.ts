@@ -3,10 +3,10 @@ const headerLength = 8
 const pageBytes = 65536
 
 /**
- * The core module with each linear memory that it defines limited to `limit` bytes.
+ * The core module with each linear memory that it defines limited to `limit` bytes. It may be the given array, changed.
  *
  * A worker's resource limits do not cover linear memory. So the limit is written into the module's memory section
- * before the module is compiled.
+ * before the module is compiled. `scripts/transpile.ts` has done so before, so there is room for it.
  *
  * @see https://webassembly.github.io/spec/core/binary/modules.html#memory-section
  */
@@ -16,12 +16,30 @@ export function limitLinearMemory(module: Uint8Array, limit: number): Uint8Array
     const size = readLeb128(module, at + 1)
     const end = size.next + size.value
     if (module[at] === memorySection) {
+      if (limitInPlace(module.subarray(size.next, end), pages)) return module as Uint8Array<ArrayBuffer>
       const body = limitSection(module.subarray(size.next, end), pages)
       return concat([module.subarray(0, at), [memorySection], leb128(body.length), body, module.subarray(end)])
     }
     at = end
   }
   return Uint8Array.from(module)
+}
+
+/** Limits the only memory of a section whose limit has room for every other one. Otherwise changes nothing. */
+function limitInPlace(section: Uint8Array, pages: number): boolean {
+  if (section[0] !== 1 || section[1] !== 1) return false
+  const min = readLeb128(section, 2)
+  const max = readLeb128(section, min.next)
+  if (max.next - min.next !== maxLength || min.value > pages) return false
+  section.set(padded(Math.min(max.value, pages)), min.next)
+  return true
+}
+
+/** The most bytes of a limit: there are 65,536 pages. */
+const maxLength = 3
+
+function padded(value: number): number[] {
+  return [(value & 127) | 128, ((value >> 7) & 127) | 128, value >> 14]
 }
 
 function limitSection(section: Uint8Array, pages: number): Uint8Array {
@@ -37,7 +55,7 @@ function limitSection(section: Uint8Array, pages: number): Uint8Array {
       throw new Error(
         `the component starts with ${min.value} pages of memory; the limit is ${pages}: raise \`limits.memory\``,
       )
-    parts.push([1], leb128(min.value), leb128(Math.min(max.value, pages)))
+    parts.push([1], leb128(min.value), padded(Math.min(max.value, pages)))
     at = max.next
   }
   return concat(parts)

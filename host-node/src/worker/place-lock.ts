@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { StorageError } from '../storage/error.ts'
-import type { Lock } from '../storage/lock.ts'
-import type { LockDirectory, Root } from '../storage/directory.ts'
+import type { Lock, Lockable } from '../storage/lock.ts'
 
 /** Acquires the lock of a place. `path` is the path of the lock's directory. */
-type Acquire = (root: LockDirectory, path: string) => Lock
+type Acquire = (place: Lockable, path: string) => Lock
 
 /**
  * The one lock that a call may have. The call's writer and its write transaction share it, and the last of them
@@ -22,13 +20,13 @@ export class PlaceLock {
   }
 
   /** Acquires the lock unless the call has it. Each `take` needs one `release`. */
-  take(root: LockDirectory): { lock: Lock; isNew: boolean } {
-    const path = pathOf(root)
+  take(place: Lockable): { lock: Lock; isNew: boolean } {
+    const path = place.lockPath()
     if (this.#path !== undefined && this.#path !== path) {
       throw new StorageError('nested', 'the call has locked another place: a call locks one place in its life')
     }
     const isNew = this.#lock === undefined
-    const lock = (this.#lock ??= this.#acquire(root, path))
+    const lock = (this.#lock ??= this.#acquire(place, path))
     this.#path = path
     this.#users++
     return { lock, isNew }
@@ -38,28 +36,18 @@ export class PlaceLock {
     if (--this.#users === 0) this.close()
   }
 
-  /** Whether the call holds the lock of this place, and nobody has removed its file. */
-  isOf(root: Root): boolean {
-    if (this.#lock === undefined || this.#path !== pathOf(root)) return false
-    try {
-      this.check()
-      return true
-    } catch {
-      return false
-    }
+  /** Whether the call has the lock of this place. */
+  isOf(place: Lockable): boolean {
+    return this.#lock !== undefined && this.#path === place.lockPath()
   }
 
-  /** Throws if the lock's file was removed while it was held. */
-  check(): void {
-    this.#lock?.check()
+  /** Whether the call has the lock, and nobody has removed its file. */
+  get isHeld(): boolean {
+    return this.#lock?.isHeld ?? false
   }
 
   close(): void {
     this.#lock?.release()
     this.#lock = undefined
   }
-}
-
-function pathOf(root: Root): string {
-  return join(root.anchor, ...root.segments)
 }

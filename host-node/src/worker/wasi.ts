@@ -52,6 +52,7 @@ export function inertWasi(): { stderr: () => string; imports: object } {
       'wasi:cli/terminal-stdin': { getTerminalStdin: () => undefined },
       'wasi:cli/terminal-stdout': { getTerminalStdout: () => undefined },
       'wasi:cli/terminal-stderr': { getTerminalStderr: () => undefined },
+      'wasi:random/insecure-seed': { insecureSeed: () => [0n, 0n], getInsecureSeed: () => [0n, 0n] },
       'wasi:io/error': { Error: class {} },
       'wasi:io/poll': { Pollable },
       'wasi:io/streams': { InputStream, OutputStream },

@@ -3,17 +3,16 @@ import type * as Toolbox from '../generated/component/interfaces/agent-memory-to
 import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
-import { Places } from '../storage/places.ts'
+import { type InstantiatePlaces, Places } from '../storage/places.ts'
 import { receivedZone } from '../time-zone.ts'
 import { CallStorage, EndOfRun } from './call.ts'
-import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
-import { ComponentFormat } from './registry-format.ts'
-import { inertWasi } from './wasi.ts'
+import { ComponentInstance } from './instance.ts'
 
 const settings = workerData as WorkerSettings
 const sharedState = new SharedState(settings.sharedState)
 const { instantiate } = (await import(settings.component)) as { instantiate: Instantiate }
+const files = (await import(settings.files)) as { instantiate: InstantiatePlaces }
 const port = parentPort!
 
 const send = (report: Report) => port.postMessage(report)
@@ -25,37 +24,65 @@ const databases = new Databases({
   onWait: () => send({ kind: 'waits-for-lock' }),
 })
 
-/** A fresh instance of the component, with this storage. */
-const instance = (storage: CallStorage, wasi = inertWasi()) =>
-  instantiate((name) => settings.modules[name]!, {
-    'agent-memory:storage/documents': documents(storage),
-    'agent-memory:storage/database': database(storage),
-    ...wasi.imports,
-  }).toolbox
+const newInstance = (storage: CallStorage) =>
+  new ComponentInstance(instantiate, settings.modules, settings.memoryLimit, storage)
 
-const format: ComponentFormat = new ComponentFormat(sharedState, () => {
-  const nothing = { ...settings, grants: [], places: [] }
-  return instance(new CallStorage(nothing, sharedState, send, databases, undefined, new Places([], format)))
-})
-const places = new Places(settings.places, format)
+/** The call that runs. */
+let current: CallStorage | undefined
 
-port.on('message', (request: Request) => send(serve(request)))
-
-/** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
-function serve(request: Request): Report {
-  const storage = new CallStorage(settings, sharedState, send, databases, request.waitingSince, places)
-  const wasi = inertWasi()
-  sharedState.beginCall()
+/**
+ * Runs a function of the component for registries in an instance of its own, which has nothing granted, while a call's
+ * instance waits for it. Its time counts as the call's.
+ */
+function askFormat(work: (toolbox: typeof Toolbox) => string): string {
   sharedState.enterGuest()
   try {
-    return { kind: 'outcome', outcome: ask(instance(storage, wasi), request) }
+    return work(newInstance(noStorage).toolbox)
+  } finally {
+    sharedState.leaveGuest()
+  }
+}
+
+const host = {
+  isHeld: () => current?.isHeld ?? false,
+  parseRegistry: (text: string) => askFormat((toolbox) => toolbox.parseRegistry(text)),
+  editRegistry: (text: string, change: string) => askFormat((toolbox) => toolbox.editRegistry(text, change)),
+}
+const grants = { text: settings.grants, isDurable: settings.durability === 'full' }
+const places = new Places(files.instantiate, settings.filesModules, host, grants)
+const nothing = new Places(files.instantiate, settings.filesModules, host)
+const noStorage = new CallStorage(settings, sharedState, send, databases, { mayLock: false }, nothing)
+
+/** The instance that the last call has left. */
+let kept: ComponentInstance | undefined
+
+port.on('message', (request: Request) => {
+  const { report, instance } = serve(request)
+  send(report)
+  kept = instance?.setBack()
+})
+
+/**
+ * Runs one request. Closes everything that the call has open before the report is sent. Returns the instance if the
+ * component has returned.
+ */
+function serve(request: Request): { report: Report; instance?: ComponentInstance } {
+  const storage = new CallStorage(settings, sharedState, send, databases, request, places)
+  current = storage
+  sharedState.beginCall()
+  sharedState.enterGuest()
+  const instance = kept?.lendTo(storage) ?? newInstance(storage)
+  kept = undefined
+  try {
+    return { report: { kind: 'outcome', outcome: ask(instance.toolbox, request) }, instance }
   } catch (error) {
-    if (error instanceof EndOfRun) return error.report
-    if (isFailure(error)) return { kind: 'failure', code: error.code, message: error.message }
-    return ended(error, wasi.stderr())
+    if (error instanceof EndOfRun) return { report: error.report }
+    if (isFailure(error)) return { report: { kind: 'failure', code: error.code, message: error.message }, instance }
+    return { report: ended(error, instance.stderr()) }
   } finally {
     sharedState.leaveGuest()
     storage.close()
+    current = undefined
   }
 }
 

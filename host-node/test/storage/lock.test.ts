@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'
-import { findRepository } from '../../dist/storage/repository.js'
 import { monotonic } from '../../dist/time.js'
+import { openRepository } from '../fixtures/places.ts'
 import {
   asNobody,
   emptyRepository,
@@ -22,8 +21,8 @@ const longTimeout = { atHead: 10_000, total: 30_000 }
 const shortTimeout = { atHead: 0, total: 0 }
 
 const acquire = (repository: string, lockTimeout = longTimeout) =>
-  Lock.acquire(findRepository(repository, [repository]).lock, lockTimeout, monotonic())
-const isCode = (code: string) => (error: unknown) => error instanceof StorageError && error.code === code
+  Lock.acquire(openRepository(repository), lockTimeout, monotonic())
+const isCode = (code: string) => (error: unknown) => (error as { code?: string }).code === code
 
 test('the lock excludes other processes and other connections of this process until it is released', () => {
   const repository = emptyRepository()
@@ -76,12 +75,12 @@ for (const name of ['queue.sqlite', 'turn.sqlite']) {
   })
 }
 
-test('`check` throws if the lock file was removed while the lock was held', () => {
+test('a lock whose file was removed is no longer held', () => {
   const repository = emptyRepository()
   const lock = acquire(repository)
-  lock.check()
+  assert.ok(lock.isHeld)
   rmSync(join(repository, '.git/agent-memory'), { recursive: true })
-  assert.throws(() => lock.check(), isCode('io'))
+  assert.ok(!lock.isHeld)
   lock.release()
 })
 
@@ -104,15 +103,14 @@ for (const name of ['queue.sqlite', 'turn.sqlite']) {
 test('a writer that waits for a lock file that is removed takes the new lock file', () => {
   const repository = emptyRepository()
   const before = acquire(repository)
-  const { lock: root } = findRepository(repository, [repository])
   let waits = 0
-  const lock = Lock.acquire(root, longTimeout, monotonic(), () => {
+  const lock = Lock.acquire(openRepository(repository), longTimeout, monotonic(), () => {
     if (waits++ > 0) return
     rmSync(join(repository, '.git/agent-memory'), { recursive: true })
     before.release()
   })
   assert.equal(waits, 1)
-  lock.check()
+  assert.ok(lock.isHeld)
   assert.equal(isFree(repository), false)
   lock.release()
 })
@@ -131,3 +129,27 @@ for (const moment of ['polling', 'holding', 'committing'] as const) {
     assert.equal(isFree(repository), true)
   })
 }
+
+test('a lock that is taken again opens no file, and is free in between', (context) => {
+  const repository = emptyRepository()
+  acquire(repository).release()
+  const prepared = openRepository(repository)
+  intercept(context, 'accessSync', () => assert.fail('a file is opened'))
+  for (let n = 0; n < 3; n++) {
+    const lock = Lock.acquire(prepared, shortTimeout, monotonic())
+    assert.ok(lock.isHeld)
+    lock.release()
+    assert.equal(isFree(repository), true)
+  }
+})
+
+test('plugins that claim a place while its lock files are open refuse the host', () => {
+  const repository = emptyRepository()
+  acquire(repository).release()
+  const marker = join(repository, '.git/agent-memory/plugin.claim')
+  write(marker, '1000000000\n')
+  utimesSync(marker, 1_000_000_000, 1_000_000_000)
+  assert.throws(() => acquire(repository, shortTimeout), isCode('read-only'))
+  rmSync(marker)
+  acquire(repository, shortTimeout).release()
+})

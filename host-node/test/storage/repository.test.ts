@@ -2,12 +2,10 @@ import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { commit } from '../../dist/storage/commit.js'
-import { CommitError, StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'
-import { findRepository } from '../../dist/storage/repository.js'
-import { listDirectory, readDocument, areasOf, versionOf } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
+import { put, remove, version } from '../fixtures/changes.ts'
+import { openRepository } from '../fixtures/places.ts'
 import { create, type Creation, snapshot } from '../fixtures/creation.ts'
 import { asNobody, emptyDirectory, repositoryFile, testProgram, whyNotAsNobody } from '../fixtures/scratch.ts'
 
@@ -42,14 +40,14 @@ for (const { name } of layouts) {
     const grants = (layout.grants ?? [base]).map((grant) => realpathSync.native(grant))
     if (layout.refused !== undefined) {
       assert.throws(
-        () => findRepository(layout.open, grants),
+        () => openRepository(layout.open, grants),
         (error) => hasCode(error, layout.refused!, layout.names),
       )
       assert.deepEqual(snapshot(base), before)
       return
     }
-    const { lock } = findRepository(layout.open, grants)
-    assert.equal(join(lock.anchor, ...lock.segments), layout.lock)
+    const lock = openRepository(layout.open, grants)
+    assert.equal(lock.lockPath(), layout.lock)
     Lock.acquire(lock, { atHead: 0, total: 0 }, monotonic()).release()
     const files = readdirSync(layout.lock!)
     assert.ok(files.includes('queue.sqlite') && files.includes('turn.sqlite'))
@@ -64,32 +62,31 @@ for (const { name } of trees) {
     const each = filled<TreeCase>(trees, name, base)
     create(base, each.create)
     const before = snapshot(base)
-    const areas = areasOf(findRepository(join(base, 'repo'), [base]))
+    const open = openRepository(join(base, 'repo'), [base])
     const path = each.path
     const read = () => {
-      const document = readDocument(areas, 'documents', path, 1_000_000n)
+      const document = open.read('documents', path, 1_000_000n)
       return document ? Buffer.from(document.contents).toString() : null
     }
     const run = {
       read,
       list: () =>
-        listDirectory(areas, 'documents', path)?.map(({ name, status: { kind, size } }) => ({
+        open.list('documents', path, false)?.map(({ name, status: { kind, size } }) => ({
           name,
           kind,
           size: Number(size),
         })) ?? null,
       put: () => {
-        commit(areas, [{ tag: 'put', val: { area: 'documents', path, contents: Buffer.from('put') } }], 'full')
+        open.commit([put(path, 'put')])
         return read()
       },
       delete: () => {
-        const expects = versionOf(Buffer.from(''))
-        commit(areas, [{ tag: 'delete', val: { area: 'documents', path, expects } }], 'full')
+        open.commit([remove(path, version(''))])
         return read()
       },
     }[each.do]
     if (each.refused === undefined) return assert.deepEqual(run(), each.gives)
-    assert.throws(run, (error) => hasCode(error instanceof CommitError ? error.error : error, each.refused!))
+    assert.throws(run, (error) => hasCode((error as { error?: unknown }).error ?? error, each.refused!))
     assert.deepEqual(snapshot(base), before)
   })
 }
@@ -124,8 +121,8 @@ function filled<T extends { name: string }>(all: T[], name: string, base: string
   return JSON.parse(JSON.stringify(each).replaceAll('${base}', () => base))
 }
 
-function hasCode(error: unknown, code: string, names?: string): boolean {
-  assert.ok(error instanceof StorageError, String(error))
+function hasCode(thrown: unknown, code: string, names?: string): boolean {
+  const error = thrown as { code?: string; message: string }
   assert.equal(error.code, code, error.message)
   if (names !== undefined) assert.ok(error.message.includes(names), error.message)
   return true

@@ -32,6 +32,8 @@ for (const [what, limits, limit, max] of [
   ['a maximum above the limit', [1, 1, 9], 5 * page, 5],
   ['a maximum below the limit', [1, 1, 3], 5 * page, 3],
   ['a maximum of more than one byte', [1, 1, 0x80, 0x02], 200 * page, 200],
+  ['a maximum with room for any other', [1, 1, 0xff, 0xff, 0x03], 200 * page, 200],
+  ['a smaller maximum with room for any other', [1, 1, 0x83, 0x80, 0x00], 200 * page, 3],
   ['no maximum, and a limit that is not a multiple of a page', [0, 1], 3 * page - 1, 2],
 ] as const) {
   test(`a module whose memory has ${what} gets the smaller of its maximum and the limit`, () => {

@@ -35,15 +35,14 @@ impl Base {
     /// `invalid-path` if it or one of its parents is not a directory; `permission`, `io`.
     pub fn find(&self, segments: &[&str]) -> Result<Option<Directory>, Error> {
         let way = self.way_to(segments);
-        let mut directory = self.directory.clone();
-        for depth in 0..way.len() {
-            directory = match directory.child(way[depth]) {
-                Ok(child) => child,
-                Err(Errno::NOENT) => return Ok(None),
-                Err(errno) => return Err(obstacle(errno, &way[..=depth])),
-            };
+        if way.is_empty() {
+            return Ok(Some(self.directory.clone()));
         }
-        Ok(Some(directory))
+        match self.directory.descend(&way) {
+            Ok(directory) => Ok(Some(directory)),
+            Err((_, Errno::NOENT)) => Ok(None),
+            Err((depth, errno)) => Err(obstacle(errno, &way[..=depth])),
+        }
     }
 
     /// Opens the directory, and creates missing ones on the way. With `private`, new directories

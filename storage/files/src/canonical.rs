@@ -21,7 +21,7 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// The operating system's; `ELOOP` for a link.
-#[cfg(target_os = "wasi")]
+#[cfg(all(target_os = "wasi", not(feature = "imported")))]
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     let has_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let has_parent = path.components().any(|part| part == std::path::Component::ParentDir);
@@ -30,6 +30,18 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     }
     path.symlink_metadata()?;
     Ok(path.components().collect())
+}
+
+/// The canonical path of something that exists.
+///
+/// # Errors
+///
+/// The host's.
+#[cfg(all(target_arch = "wasm32", feature = "imported"))]
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let bytes = crate::directory::canonical(path.to_str().ok_or(crate::Errno::INVAL)?)?;
+    // SAFETY: on this system, any bytes are a path, as on Unix.
+    Ok(PathBuf::from(unsafe { std::ffi::OsString::from_encoded_bytes_unchecked(bytes) }))
 }
 
 /// The canonical path of something that exists, as `C:/notes` or `//server/share/notes`.
@@ -42,6 +54,17 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     let path = path.canonicalize()?;
     let Some(text) = path.to_str() else { return Ok(path) };
     Ok(shown(text).map_or(path, PathBuf::from))
+}
+
+/// Whether a path begins at a root. A host of WebAssembly may be Windows, with paths as `C:/notes`.
+pub fn is_absolute(path: &Path) -> bool {
+    if !cfg!(all(target_arch = "wasm32", feature = "imported")) {
+        return path.is_absolute();
+    }
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let has_drive =
+        bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
+    path.is_absolute() || has_drive && matches!(bytes.get(2), Some(b'/' | b'\\'))
 }
 
 /// A path as messages and answers show it: with `/` between its names, also on Windows.

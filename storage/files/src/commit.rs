@@ -7,7 +7,6 @@
 mod temporary;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 
 use agent_memory_storage::{
     Area, Change, CommitError, EntryKind, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES,
@@ -15,7 +14,7 @@ use agent_memory_storage::{
 };
 
 use super::base::obstacle;
-use super::directory::{Directory, Found, Metadata};
+use super::directory::{Directory, File, Found, Metadata};
 use super::durability::Durability;
 use super::errno::Errno;
 use super::error::{errno_error, io_error};

@@ -1,6 +1,7 @@
 //! An open directory. Each operation takes a single name without a separator, and follows no
 //! symbolic link. So no sequence of operations leaves a granted root. Only the modules below make
-//! system calls: `unix` for Unix and WASI, `windows` for Windows. Both have the same functions.
+//! system calls: `unix` for Unix and WASI, `windows` for Windows, and `imported` calls the file
+//! system that a host lends. All have the same functions.
 
 use std::io::Read;
 
@@ -9,19 +10,31 @@ use agent_memory_storage::Status;
 use crate::errno::{Errno, errno_of};
 
 mod facts;
-#[cfg(not(windows))]
+#[cfg(all(target_arch = "wasm32", feature = "imported"))]
+mod imported;
+#[cfg(not(all(target_arch = "wasm32", feature = "imported")))]
+mod local;
+#[cfg(not(any(windows, all(target_arch = "wasm32", feature = "imported"))))]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(not(windows))]
+#[cfg(all(target_arch = "wasm32", feature = "imported"))]
+use imported as system;
+#[cfg(not(any(windows, all(target_arch = "wasm32", feature = "imported"))))]
 use unix as system;
 #[cfg(windows)]
 use windows as system;
 
 use facts::Facts;
 pub(crate) use facts::Found;
-pub use facts::Metadata;
+pub use facts::{Kind, Metadata};
+#[cfg(all(target_arch = "wasm32", feature = "imported"))]
+pub(crate) use imported::canonical;
+#[cfg(all(target_arch = "wasm32", feature = "imported"))]
+pub use imported::{File, kind_at};
+#[cfg(not(all(target_arch = "wasm32", feature = "imported")))]
+pub use local::{File, kind_at};
 pub use system::Directory;
 pub(crate) use system::set_mode;
 
@@ -34,6 +47,12 @@ impl Directory {
     /// The status of a name in a tree, or `None` if nothing exists there.
     pub fn status(&self, name: &str) -> Result<Option<Status>, Errno> {
         Ok(self.facts(name)?.as_ref().map(Facts::status))
+    }
+
+    /// The status of each of these names.
+    pub fn statuses(&self, names: &[String]) -> Result<Vec<Option<Status>>, Errno> {
+        let all = self.facts_of(names)?;
+        Ok(all.into_iter().map(|facts| facts.as_ref().map(Facts::status)).collect())
     }
 
     /// The first bytes of a file, or `None` if nothing, or no file, exists there.

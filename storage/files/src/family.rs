@@ -2,13 +2,15 @@
 //! host. A registry is a text that people edit, so its paths are checked whenever a place is opened.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use agent_memory_storage::{Error, ErrorCode};
+use serde::{Deserialize, Serialize};
 
-use super::canonical::canonical;
-use super::error::io_error;
+use super::canonical::{canonical, is_absolute};
+use super::directory::{Kind, kind_at};
+use super::errno::Errno;
+use super::error::errno_error;
 use super::layout::OWN;
 
 /// The system's own directories at the root, in lower case. No place is in one of them.
@@ -26,7 +28,7 @@ const SHARED: &[&str] =
     &["home", "media", "mnt", "opt", "root", "run", "srv", "tmp", "users", "var"];
 
 /// The directories of the user that decide about the places of a family.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FamilyBase {
     /// The canonical home directory.
     home: Option<PathBuf>,
@@ -74,7 +76,7 @@ impl FamilyBase {
             (Some(_), None) => return Err("there is no home directory for `~/`: write it out"),
             (None, _) => PathBuf::from(path),
         };
-        if !directory.is_absolute() {
+        if !is_absolute(&directory) {
             return Err(ABSOLUTE);
         }
         if path.chars().any(char::is_control) {
@@ -133,8 +135,8 @@ pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
     // In WASI, a directory may exist though those above it are out of reach.
     for path in way {
         let shown = path.display();
-        match path.symlink_metadata() {
-            Ok(found) if found.is_symlink() => {
+        match kind_at(path, false) {
+            Ok(Kind::Link) => {
                 return refused(match canonical(path) {
                     Ok(target) => format!(
                         "`{shown}` is a symbolic link: register the path that it leads to, `{}`",
@@ -143,14 +145,14 @@ pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
                     Err(_) => format!("`{shown}` is a symbolic link that leads nowhere: remove it"),
                 });
             }
-            Ok(found) if found.is_dir() => exists = true,
+            Ok(Kind::Directory) => exists = true,
             Ok(_) => {
                 return refused(format!(
                     "`{shown}` is no directory: move it away, or register another path"
                 ));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => exists = false,
-            Err(error) => return Err(io_error(&error, &format!("look at `{shown}`"))),
+            Err(Errno::NOENT) => exists = false,
+            Err(errno) => return Err(errno_error(errno, &format!("look at `{shown}`"))),
         }
     }
     Ok(exists)
@@ -186,7 +188,7 @@ impl Directories {
 }
 
 /// The canonical path, as far as it exists.
-fn as_far_as_it_exists(path: &Path) -> PathBuf {
+pub(crate) fn as_far_as_it_exists(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let (Ok(canonical), Ok(rest)) = (canonical(above), path.strip_prefix(above)) {
             return canonical.join(rest);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use agent_memory_storage::{Area, EntryKind, Error, ErrorCode};
 
 use super::base::Base;
-use super::directory::{Directory, Metadata};
+use super::directory::{Directory, Kind, Metadata, kind_at};
 use super::errno::{Errno, errno_of};
 use super::error::errno_error;
 use super::repository::Repository;
@@ -218,7 +218,7 @@ pub fn lock_directory_error(layout: &Layout, errno: Errno) -> Error {
     let lock = layout.lock_path();
     let mut ways: Vec<&Path> = lock.ancestors().collect();
     ways.reverse();
-    let is_obstacle = |path: &&Path| path.symlink_metadata().is_ok_and(|found| !found.is_dir());
+    let is_obstacle = |path: &&Path| kind_at(path, false).is_ok_and(|kind| kind != Kind::Directory);
     let obstacle = ways.into_iter().find(is_obstacle).unwrap_or(lock).display();
     let message = format!(
         "`{obstacle}` is not a directory (a symbolic link is not followed), but the lock of `{}` \

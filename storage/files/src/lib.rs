@@ -1,4 +1,4 @@
-//! Documents on a file system: the layout of places, the rules for paths, reading, and the durable
+//! Documents on a file system: the granted places and their layout, the rules for paths, reading, and the durable
 //! commit. Any host with a file system can use this crate: it knows nothing of locks, SQL or the
 //! host's threads.
 //!
@@ -28,6 +28,7 @@ mod base;
 mod cache;
 mod canonical;
 mod commit;
+mod database_file;
 mod directory;
 mod durability;
 mod errno;
@@ -39,15 +40,17 @@ mod lease;
 mod members;
 pub mod owner;
 pub mod path;
+pub mod places;
 mod repository;
 mod tree;
 
 pub use base::{Base, obstacle};
 pub use cache::Cache;
-pub use canonical::{canonical, display};
+pub use canonical::{canonical, display, is_absolute};
 #[cfg(windows)]
 pub use canonical::{is_at, verbatim};
-pub use directory::{Directory, Metadata};
+pub use database_file::DatabaseFile;
+pub use directory::{Directory, File, Kind, Metadata, kind_at};
 pub use durability::Durability;
 pub use errno::Errno;
 pub use error::{errno_error, io_error};

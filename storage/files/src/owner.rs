@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_memory_storage::{Error, ErrorCode};
 
-use super::directory::Directory;
+use super::directory::{Directory, kind_at};
 use super::errno::{Errno, errno_of};
 use super::error::errno_error;
 
@@ -99,7 +99,7 @@ pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     for marker in [CLAIM, OWNER] {
         // Usually there is none, and this is one system call.
-        if lock_path.join(marker).symlink_metadata().is_err_and(|error| is_absence(&error)) {
+        if kind_at(&lock_path.join(marker), false) == Err(Errno::NOENT) {
             continue;
         }
         let directory = Directory::open(lock_path).map_err(failed)?;
@@ -114,10 +114,6 @@ pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-fn is_absence(error: &std::io::Error) -> bool {
-    error.kind() == std::io::ErrorKind::NotFound
 }
 
 fn cannot_lock(errno: Errno, location: &str) -> Error {

@@ -1,14 +1,13 @@
 //! Finding a granted repository and its lock. `tests/layouts.json` tests the rules on every host.
 //! The rules depend only on the file system, so all processes use the same lock for a repository.
 
-use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use agent_memory_storage::{Error, ErrorCode};
 
-use super::canonical::canonical;
-use super::directory::{Directory, Found};
+use super::canonical::{canonical, is_absolute};
+use super::directory::{Directory, Found, Kind, kind_at};
 use super::errno::Errno;
 use super::error::{errno_error, io_error};
 use super::git_config;
@@ -32,14 +31,23 @@ impl Grant {
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let attempt = format!("grant `{}`", directory.display());
         let canonical = canonical(directory).map_err(|error| unresolved(&error, &attempt))?;
-        let found = canonical.metadata().map_err(|error| unresolved(&error, &attempt))?;
-        if !found.is_dir() {
+        if cfg!(all(target_arch = "wasm32", feature = "imported")) && canonical.to_str().is_none() {
+            let message = format!("cannot {attempt}: it leads to a path that is not UTF-8");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        let found = kind_at(&canonical, false);
+        if found.map_err(|errno| unresolved(&errno.into(), &attempt))? != Kind::Directory {
             return Err(Error::new(
                 ErrorCode::InvalidPath,
                 format!("cannot {attempt}: it is not a directory"),
             ));
         }
         Ok(Grant { canonical })
+    }
+
+    /// A grant by the canonical path that its directory had earlier.
+    pub fn of_canonical(canonical: PathBuf) -> Self {
+        Grant { canonical }
     }
 
     /// The directory's canonical path.
@@ -79,7 +87,7 @@ impl Repository {
                 format!("`{}` contains a NUL character: leave it out", name.escape_debug()),
             ));
         }
-        if !path.is_absolute() {
+        if !is_absolute(path) {
             return Err(Error::new(
                 ErrorCode::InvalidPath,
                 format!("`{name}` is not an absolute path: name the repository's top level"),
@@ -103,9 +111,9 @@ impl Repository {
                 format!("`{name}` leads to a path that is not UTF-8"),
             ));
         }
-        let found =
-            top_level.metadata().map_err(|error| unresolved(&error, &format!("open `{name}`")))?;
-        if !found.is_dir() {
+        let found = kind_at(&top_level, false);
+        let unopened = |errno: Errno| unresolved(&errno.into(), &format!("open `{name}`"));
+        if found.map_err(unopened)? != Kind::Directory {
             return Err(Error::new(
                 ErrorCode::InvalidPath,
                 format!("`{name}` is not a directory: name the repository's top level"),
@@ -133,8 +141,8 @@ impl Repository {
                 }
             }
         };
-        match repository.lock_directory().symlink_metadata() {
-            Ok(metadata) if !metadata.is_dir() => Err(refused(
+        match kind_at(&repository.lock_directory(), false) {
+            Ok(found) if found != Kind::Directory => Err(refused(
                 name,
                 "something other than a directory stands where its lock directory belongs: remove it",
             )),
@@ -152,25 +160,25 @@ fn covers(grants: &[Grant], canonical: &Path) -> bool {
     grants.iter().any(|grant| canonical.starts_with(&grant.canonical))
 }
 
-fn dot_git(directory: &Path, name: &str) -> Result<Option<std::fs::FileType>, Error> {
-    match directory.join(".git").symlink_metadata() {
-        Ok(metadata) => Ok(Some(metadata.file_type())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error(&error, &format!("open `{name}`"))),
+fn dot_git(directory: &Path, name: &str) -> Result<Option<Kind>, Error> {
+    match kind_at(&directory.join(".git"), false) {
+        Ok(kind) => Ok(Some(kind)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno_error(errno, &format!("open `{name}`"))),
     }
 }
 
 /// The git directory of a `.git`, verified to belong to this repository.
-fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Result<PathBuf, Error> {
+fn git_directory(top_level: &Path, kind: Kind, name: &str) -> Result<PathBuf, Error> {
     let dot_git = top_level.join(".git");
     let failed = |errno| errno_error(errno, &format!("read the `.git` of `{name}`"));
-    if kind.is_dir() {
+    if kind == Kind::Directory {
         if has_head(&dot_git).map_err(failed)? {
             return Ok(dot_git);
         }
         return Err(refused(name, "its `.git` has no `HEAD`: repair or remove it"));
     }
-    if !kind.is_file() {
+    if kind != Kind::File {
         return Err(refused(
             name,
             "its `.git` is neither a directory nor a file, and is not followed",
@@ -206,7 +214,7 @@ fn pointed_at(top_level: &Path) -> Result<Option<PathBuf>, Errno> {
 /// Whether a git directory refers back to its work tree. A worktree's git directory names the
 /// `.git` file. A submodule's configuration names the top level.
 fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> Result<bool, Errno> {
-    if metadata(git_directory, "gitdir")?.is_some() {
+    if found(git_directory, "gitdir")?.is_some() {
         let Some(pointer) = read_small(git_directory, "gitdir")? else { return Ok(false) };
         return Ok(resolve_pointer(git_directory, &pointer)?.as_deref() == Some(dot_git));
     }
@@ -225,7 +233,7 @@ fn configured_worktree(git_directory: &Path) -> Result<Option<String>, Errno> {
     let has_own = shared
         .get("extensions.worktreeconfig")
         .is_some_and(|value| git_config::is_true(value.as_deref()));
-    if has_own && metadata(git_directory, "config.worktree")?.is_some() {
+    if has_own && found(git_directory, "config.worktree")?.is_some() {
         let Some(own) = settings("config.worktree")? else { return Ok(None) };
         shared.extend(own);
     }
@@ -256,17 +264,16 @@ fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
 
 /// `HEAD` may be a symbolic link, as old versions of Git made it, and may dangle.
 fn has_head(git_directory: &Path) -> Result<bool, Errno> {
-    let head = metadata(git_directory, "HEAD")?;
-    Ok(head.is_some_and(|head| head.is_file() || head.is_symlink()))
+    Ok(matches!(found(git_directory, "HEAD")?, Some(Kind::File | Kind::Link)))
 }
 
 fn is_bare(directory: &Path) -> Result<bool, Errno> {
-    let has_directory = |name| directory.join(name).is_dir();
+    let has_directory = |name| kind_at(&directory.join(name), true) == Ok(Kind::Directory);
     Ok(has_head(directory)? && has_directory("objects") && has_directory("refs"))
 }
 
-fn metadata(directory: &Path, name: &str) -> Result<Option<Metadata>, Errno> {
-    there(directory.join(name).symlink_metadata())
+fn found(directory: &Path, name: &str) -> Result<Option<Kind>, Errno> {
+    there(kind_at(&directory.join(name), false).map_err(io::Error::from))
 }
 
 /// Turns the error for a missing file into `None`. Other errors are returned: they do not say
@@ -312,7 +319,7 @@ fn not_granted(name: &str) -> Error {
         ErrorCode::NotGranted,
         format!(
             "`{name}` is not granted: start the server with `--allow {name}`, \
-             or allow it in the program that embeds this host"
+             or with `allow` in the program that embeds this host"
         ),
     )
 }

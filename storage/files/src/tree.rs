@@ -116,7 +116,7 @@ impl Tree {
         };
         let named = if directory.is_empty() { self.0.layout.location() } else { directory };
         let failed = |errno| errno_error(errno, &format!("list `{named}`"));
-        let mut entries = Vec::new();
+        let mut names = Vec::new();
         for name in found.names().map_err(failed)? {
             let name = name.map_err(failed)?;
             if path::is_temporary(&name) {
@@ -129,20 +129,19 @@ impl Tree {
             if segments.is_empty() && self.is_own(area, &name) {
                 continue;
             }
-            // The entry was removed since the directory was read.
-            let Some(status) = found.status(&name).map_err(failed)? else {
-                continue;
-            };
-            if entries.len() == MAX_ENTRIES {
+            if names.len() == MAX_ENTRIES {
                 return Err(Error::new(
                     ErrorCode::TooLarge,
                     format!("`{named}` has more than {MAX_ENTRIES} entries"),
                 ));
             }
-            entries.push(Entry { name, status });
+            names.push(name);
         }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Some(entries))
+        names.sort();
+        let statuses = found.statuses(&names).map_err(failed)?;
+        // One without a status was removed since the directory was read.
+        let entry = |(name, status): (_, Option<Status>)| Some(Entry { name, status: status? });
+        Ok(Some(names.into_iter().zip(statuses).filter_map(entry).collect()))
     }
 
     /// The directory at the segments of a path. `None` if it or one of its parents is missing, or the

@@ -36,7 +36,7 @@ impl Database {
         idle: &Arc<IdleConnections>,
     ) -> Result<Self, Error> {
         let session = Session::new(layout, name, kind, options, idle)?;
-        let connection = match idle.take(&session.path) {
+        let connection = match idle.take(&session.file.path) {
             Some(connection) => connection,
             None => session.connect(create)?,
         };
@@ -123,17 +123,17 @@ impl Database {
 
     /// The kind of the database.
     pub fn kind(&self) -> Kind {
-        self.0.kind
+        self.0.file.kind
     }
 
     /// The layout of its place.
     pub fn layout(&self) -> &Layout {
-        &self.0.layout
+        self.0.file.layout()
     }
 
     /// The file as a person names it, for messages only.
     pub fn location(&self) -> &str {
-        &self.0.location
+        &self.0.file.location
     }
 
     /// The error if other programs had the database locked for this time.

@@ -28,68 +28,25 @@ const MAX_STATEMENTS: usize = 128;
 impl Session {
     /// Opens a connection. With `create`, creates a missing file and its directories.
     pub(super) fn connect(&self, create: bool) -> Result<Connection, Error> {
-        let failed = |errno| errno_error(errno, &format!("open the database `{}`", self.location));
-        let directory = match self.base.find(&[])? {
-            Some(directory) => directory,
-            None if create => self.make_directory().map_err(|errno| self.not_created(errno))?,
-            None => return Err(self.missing()),
-        };
-        match directory.metadata(&self.name).map_err(failed)? {
-            Some(found) if found.kind != EntryKind::File => return Err(self.not_a_file("")),
-            Some(_) => {}
-            None if create => {
-                self.create_in(&directory).map_err(|errno| self.not_created(errno))?;
-            }
-            None => return Err(self.missing()),
-        }
+        let number = getrandom::u64();
+        let temporary = number.map(|number| format!(".{number:016x}.agent-memory-tmp"));
+        let temporary =
+            if create { Some(temporary.map_err(|_| self.no_randomness())?) } else { None };
+        let directory = self.file.directory(temporary.as_deref(), self.options.durability)?;
         // After a crash, the connection that repairs the file locks out all others for a moment.
         match poll(self.busy_deadline(), || self.connect_with(None)) {
             Err(StatementError::Sqlite(error)) if cannot_open(&error) => {
                 self.connect_to_unwritable(&directory, &error)
             }
-            linked => linked.map_err(|failure| failure.report(&self.location, &self.interrupt)),
+            linked => {
+                linked.map_err(|failure| failure.report(&self.file.location, &self.interrupt))
+            }
         }
-    }
-
-    fn make_directory(&self) -> Result<Directory, Errno> {
-        if self.kind == Kind::Derived {
-            // The lock directory must be hidden from Git before it has any file.
-            self.layout.create_lock_directory(false)?;
-        }
-        self.base.create(self.is_private(), self.is_synced())
-    }
-
-    fn is_private(&self) -> bool {
-        self.layout.is_private()
-    }
-
-    fn is_synced(&self) -> bool {
-        let durability = self.options.durability;
-        self.kind == Kind::Kept && durability == Durability::Full
-    }
-
-    /// Creates an empty file. In a private place it has mode 600 from the start.
-    ///
-    /// The file is closed before it gets its name: closing a file releases all locks that this
-    /// process has on it, including SQLite's.
-    fn create_in(&self, directory: &Directory) -> Result<(), Errno> {
-        let number = getrandom::u64().map_err(|_| Errno::IO)?;
-        let temporary = format!(".{number:016x}.agent-memory-tmp");
-        let mode = if self.is_private() { 0o600 } else { 0o666 };
-        drop(directory.create_file(&temporary, mode)?);
-        let linked = directory.link(&temporary, &self.name);
-        let removed = directory.remove_file(&temporary);
-        match linked {
-            // Another process may have created the file just now.
-            Ok(()) | Err(Errno::EXIST) => removed?,
-            Err(errno) => return Err(errno),
-        }
-        if self.is_synced() { directory.sync() } else { Ok(()) }
     }
 
     /// Opens a connection. With `immutable`, SQLite assumes that the file does not change.
     fn connect_with(&self, immutable: Option<ImmutableFile>) -> Result<Connection, StatementError> {
-        let path = &self.path;
+        let path = &self.file.path;
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = if immutable.is_some() {
             let flags = flags
@@ -102,7 +59,7 @@ impl Session {
         };
         // Callers poll instead, to be fair to others and to stop at their deadline.
         connection.busy_timeout(Duration::ZERO)?;
-        let synchronous = match (self.kind, self.options.durability) {
+        let synchronous = match (self.file.kind, self.options.durability) {
             (Kind::Kept, Durability::Full) => "FULL",
             (Kind::Kept, Durability::Relaxed) => "NORMAL",
             (Kind::Derived, _) => "OFF",
@@ -142,30 +99,12 @@ impl Session {
         Ok(connection)
     }
 
-    fn missing(&self) -> Error {
-        let message = format!("there is no database `{}` yet", self.location);
-        Error::new(ErrorCode::NotFound, message)
-    }
-
-    /// The error if the database, or its file with this suffix, is not a file.
-    fn not_a_file(&self, suffix: &str) -> Error {
-        let message = format!(
-            "`{}{suffix}` is not a file (a symbolic link is not followed): move it away",
-            self.location
-        );
-        Error::new(ErrorCode::InvalidPath, message)
-    }
-
-    fn not_created(&self, errno: Errno) -> Error {
-        let error = errno_error(errno, &format!("create the database `{}`", self.location));
-        match error.code {
-            ErrorCode::Permission => Error { code: ErrorCode::ReadOnly, ..error },
-            _ => error,
-        }
+    fn no_randomness(&self) -> Error {
+        errno_error(Errno::IO, &format!("create the database `{}`", self.file.location))
     }
 
     fn failed(&self, error: &rusqlite::Error) -> Error {
-        report(error, &self.location, &self.interrupt)
+        report(error, &self.file.location, &self.interrupt)
     }
 
     /// Opens a connection after SQLite failed with `error` because it cannot write. The medium may
@@ -178,16 +117,18 @@ impl Session {
         directory: &Directory,
         error: &rusqlite::Error,
     ) -> Result<Connection, Error> {
-        let attempt = format!("open the database `{}`", self.location);
+        let attempt = format!("open the database `{}`", self.file.location);
         let failed = |errno| errno_error(errno, &attempt);
-        let Some(before) = directory.metadata(&self.name).map_err(failed)? else {
-            return Err(self.missing());
+        let Some(before) = directory.metadata(&self.file.name).map_err(failed)? else {
+            return Err(self.file.missing());
         };
         self.check_reach(directory, "").map_err(failed)?;
         for suffix in BESIDE_DATABASE {
-            match directory.metadata(&format!("{}{suffix}", self.name)).map_err(failed)? {
+            match directory.metadata(&format!("{}{suffix}", self.file.name)).map_err(failed)? {
                 None => {}
-                Some(found) if found.kind != EntryKind::File => return Err(self.not_a_file(suffix)),
+                Some(found) if found.kind != EntryKind::File => {
+                    return Err(self.file.not_a_file(suffix));
+                }
                 Some(_) => self.check_reach(directory, suffix).map_err(failed)?,
             }
         }
@@ -195,25 +136,25 @@ impl Session {
             Err(errno @ (Errno::ROFS | Errno::ACCESS | Errno::PERM)) => errno,
             _ => return Err(self.failed(error)),
         };
-        if let Some(journal) = journal_of(&self.name, directory).map_err(failed)? {
+        if let Some(journal) = journal_of(&self.file.name, directory).map_err(failed)? {
             return Err(self.left_in(journal, refusal, error));
         }
         let immutable =
-            ImmutableFile { directory: directory.clone(), name: self.name.clone(), before };
+            ImmutableFile { directory: directory.clone(), name: self.file.name.clone(), before };
         self.connect_with(Some(immutable))
-            .map_err(|failure| failure.report(&self.location, &self.interrupt))
+            .map_err(|failure| failure.report(&self.file.location, &self.interrupt))
     }
 
     /// Checks that this process may read the file with this suffix.
     fn check_reach(&self, directory: &Directory, suffix: &str) -> Result<(), Errno> {
-        match directory.readable_file(&format!("{}{suffix}", self.name)) {
+        match directory.readable_file(&format!("{}{suffix}", self.file.name)) {
             Err(errno @ (Errno::ACCESS | Errno::PERM)) => Err(errno),
             _ => Ok(()),
         }
     }
 
     fn left_in(&self, journal: &str, refusal: Errno, error: &rusqlite::Error) -> Error {
-        let location = &self.location;
+        let location = &self.file.location;
         let message = format!(
             "cannot read `{location}`: a program has left changes in `{location}{journal}`, which \
              only a process that may write there can bring in: let one open it, or copy both \

@@ -1,21 +1,17 @@
 //! A session: one connection of a call, with its options and its errors.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_memory_storage::database::{Kind, Mode};
-use agent_memory_storage::{Area, Error, ErrorCode};
-use agent_memory_storage_files::{Base, Durability, Layout, path};
+use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage_files::{DatabaseFile, Durability, Layout};
 
 use super::busy::poll;
 use super::connection::{Connection, IdleConnections};
 use super::control::{BEGIN_READ, BEGIN_WRITE, FIRST_READ, ROLLBACK};
 use super::error::{StatementError, read_only};
 use super::interrupt::Interrupt;
-
-/// The directory of derived databases in a lock directory.
-const DERIVED: &str = "derived";
 
 /// The first SQLite version with safe WAL mode. Older versions may damage a database in WAL mode if
 /// several connections write to it.
@@ -43,17 +39,9 @@ pub struct Options {
 /// A connection to one database, for one call.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub layout: Layout,
+    pub file: DatabaseFile,
     pub options: Options,
     idle: Arc<IdleConnections>,
-    pub kind: Kind,
-    /// The directory of the database.
-    pub base: Base,
-    /// The name of the database file.
-    pub name: String,
-    pub path: PathBuf,
-    /// The file as a person names it, for messages.
-    pub location: String,
     pub interrupt: Arc<Interrupt>,
     /// `None` after an error closed it, until its next use.
     connection: Mutex<Option<Connection>>,
@@ -67,28 +55,10 @@ impl Session {
         options: Options,
         idle: &Arc<IdleConnections>,
     ) -> Result<Self, Error> {
-        let place = layout.location().trim_end_matches('/');
-        let (base, path, location) = match kind {
-            Kind::Kept => {
-                (layout.area(Area::Documents), layout.path(name), layout.location_of(name))
-            }
-            Kind::Derived => {
-                check_derived(name)?;
-                // The lock directory of a repository may be outside the grants: hide its path.
-                let location = format!("{place}: {DERIVED}/{name}");
-                let path = layout.lock_path().join(DERIVED).join(name);
-                (layout.lock().below(&[DERIVED]), path, location)
-            }
-        };
         Ok(Session {
-            layout: layout.clone(),
+            file: DatabaseFile::new(layout, name, kind)?,
             options,
             idle: idle.clone(),
-            kind,
-            base,
-            name: name.to_owned(),
-            path,
-            location,
             interrupt: Arc::new(Interrupt::new(options.statement_time)),
             connection: Mutex::new(None),
         })
@@ -102,7 +72,7 @@ impl Session {
 
     /// The end of a wait for other programs that begins now.
     pub fn busy_deadline(&self) -> Instant {
-        match self.kind {
+        match self.file.kind {
             Kind::Kept => Instant::now() + self.options.busy_wait,
             Kind::Derived => Instant::now(),
         }
@@ -128,7 +98,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(connection) = connection {
-            let path = std::mem::take(&mut self.path);
+            let path = std::mem::take(&mut self.file.path);
             self.idle.give_back(path, connection);
         }
     }
@@ -158,7 +128,7 @@ impl Session {
         if connection.is_in_transaction() {
             return Err(nested());
         }
-        if connection.is_read_only() { Err(read_only(&self.location, None)) } else { Ok(()) }
+        if connection.is_read_only() { Err(read_only(&self.file.location, None)) } else { Ok(()) }
     }
 
     pub fn create_journal(&self, until: Instant) -> Result<(), Error> {
@@ -210,12 +180,12 @@ impl Session {
     }
 
     pub fn report(&self, error: StatementError) -> Error {
-        error.report(&self.location, &self.interrupt)
+        error.report(&self.file.location, &self.interrupt)
     }
 
     pub fn busy(&self, waited: Duration) -> Error {
-        let location = &self.location;
-        let message = match self.kind {
+        let location = &self.file.location;
+        let message = match self.file.kind {
             Kind::Derived => format!("`{location}` is in use: try again"),
             Kind::Kept => format!(
                 "another program kept `{location}` locked for the {:.1} s that this call waited: \
@@ -233,22 +203,6 @@ pub(super) fn roll_back(connection: Open<'_>) {
     if connection.is_in_transaction() && connection.run(ROLLBACK).is_err() {
         connection.close();
     }
-}
-
-fn check_derived(name: &str) -> Result<(), Error> {
-    path::document(name)?;
-    let is_first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let is_later = |byte: u8| is_first(byte) || b"._-".contains(&byte);
-    if is_first(name.as_bytes()[0]) && name.bytes().all(is_later) {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorCode::InvalidPath,
-        format!(
-            "`{name}` cannot name a derived database: begin with one of `a-z0-9`, and go on with \
-             any of `a-z0-9._-`"
-        ),
-    ))
 }
 
 pub(super) fn nested() -> Error {

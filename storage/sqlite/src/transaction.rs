@@ -95,7 +95,7 @@ impl Transaction {
         }
         if self.mode.is_write() && !connection.is_in_place() {
             let message =
-                format!("`{}` was moved away while it was open: try again", session.location);
+                format!("`{}` was moved away while it was open: try again", session.file.location);
             return Err(Error::new(ErrorCode::Io, message));
         }
         session.retry(|| Ok(connection.run(COMMIT)?))
@@ -137,7 +137,7 @@ impl Transaction {
     }
 
     fn lost(&self) -> Error {
-        let location = &self.session.location;
+        let location = &self.session.file.location;
         let message =
             format!("the transaction on `{location}` was rolled back after an error: begin again");
         Error::new(ErrorCode::Io, message)

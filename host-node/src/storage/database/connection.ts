@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { closeSync, constants, linkSync, openSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { constants } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { attempt, StorageError } from '../error.ts'
-import { makeLockDirectory } from '../lock.ts'
+import type { Durability } from '../../durability.ts'
+import { lstatIfExists } from '../error.ts'
 import { isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from '../sqlite-error.ts'
-import { type Durability, findDirectory, lstatIfExists, makeDirectory, syncDirectory } from '../directory.ts'
 import { Authoriser } from './authoriser.ts'
-import { notAFileError, notGrantedError, databaseError } from './error.ts'
+import { notGrantedError, databaseError } from './error.ts'
 import type { DatabaseFile } from './file.ts'
 import { poll, type Wait } from './poll.ts'
 import { maxBytes, prepare, type Prepared } from './prepare.ts'
@@ -168,31 +166,15 @@ export class Connection {
 
 /** Opens a connection. With `create`, makes the file and its directories if they are missing. */
 export function connect(
-  file: DatabaseFile,
+  { path, location, lock, check }: DatabaseFile,
   create: boolean,
-  requested: Durability,
+  durability: Durability,
   timer: StatementTimer,
   wait: Wait,
 ): Connection {
-  const { name, directory: root, location, lockDirectory } = file
+  check(create)
   // A derived database can be made again, so it is not synced.
-  const durability = lockDirectory ? 'relaxed' : requested
-  const synchronous = lockDirectory ? 'OFF' : requested === 'full' ? 'FULL' : 'NORMAL'
-  let directory = attempt(`open the database \`${location}\``, () => findDirectory(root, []))
-  if (directory === undefined) {
-    if (!create) throw notFoundError(location)
-    directory = attemptToCreate(location, () => {
-      if (lockDirectory) makeLockDirectory(lockDirectory, durability)
-      return makeDirectory(root, durability)
-    })
-  }
-  const path = join(directory, name)
-  const stats = attempt(`open the database \`${location}\``, () => lstatIfExists(path))
-  if (stats !== undefined && !stats.isFile()) throw notAFileError(location)
-  if (stats === undefined) {
-    if (!create) throw notFoundError(location)
-    attemptToCreate(location, () => createFile(directory, file, durability))
-  }
+  const synchronous = lock === undefined ? 'OFF' : durability === 'full' ? 'FULL' : 'NORMAL'
   try {
     // Another process may lock the database for a moment, to recover it after a crash.
     return poll(wait, () => new Connection(path, synchronous, timer))
@@ -200,38 +182,8 @@ export function connect(
     const code = primaryCode(error) ?? 0
     const cannotOpen = [Sqlite.cannotOpen, Sqlite.readOnly, Sqlite.permission].some((each) => each === code)
     if (!cannotOpen) throw databaseError(error, location)
-    const immutable = immutableFile(directory, path, location, error as SqliteError)
+    const immutable = immutableFile(dirname(path), path, location, error as SqliteError)
     return attemptToUse(location, () => new Connection(path, synchronous, timer, immutable))
-  }
-}
-
-/**
- * Makes an empty database file. In a private place it has mode 600 from the start.
- *
- * The file is made and closed under a temporary name. Under its own name SQLite may have it open already, and closing
- * any handle of a file releases all locks that this process has on it.
- */
-function createFile(directory: string, { name, directory: { isPrivate } }: DatabaseFile, durability: Durability): void {
-  const temporary = join(directory, `.${name}.${randomBytes(8).toString('hex')}.agent-memory-tmp`)
-  closeSync(openSync(temporary, 'wx', isPrivate ? 0o600 : 0o666))
-  try {
-    linkSync(temporary, join(directory, name))
-  } catch (error) {
-    // Another process has just made it.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(temporary)
-  }
-  if (durability === 'full') syncDirectory(directory)
-}
-
-/** Runs `work`, which creates a database. A missing permission gives `read-only`, the code for writers. */
-function attemptToCreate<T>(location: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const { code, message, detail } = StorageError.from(error, `create the database \`${location}\``)
-    throw new StorageError(code === 'permission' ? 'read-only' : code, message, detail)
   }
 }
 
@@ -241,8 +193,4 @@ function attemptToUse<T>(location: string, work: () => T): T {
   } catch (error) {
     throw databaseError(error, location)
   }
-}
-
-function notFoundError(location: string): StorageError {
-  return new StorageError('not-found', `there is no database \`${location}\` yet`)
 }

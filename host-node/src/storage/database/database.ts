@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import type { Rows, Statement } from '../../generated/component/interfaces/agent-memory-storage-database.js'
 import { monotonic } from '../../time.ts'
 import { StorageError } from '../error.ts'
 import type { LockTimeout } from '../lock.ts'
 import { isBusy } from '../sqlite-error.ts'
-import type { Durability } from '../directory.ts'
+import type { Durability } from '../../durability.ts'
 import { connect, journalMode, type Connection, type StatementTimer } from './connection.ts'
 import { nestedError, readOnlyError, databaseError } from './error.ts'
 import type { DatabaseFile } from './file.ts'
@@ -50,8 +49,9 @@ export class Databases {
   }
 
   get(file: DatabaseFile): Database {
-    const path = join(file.directory.anchor, ...file.directory.segments, file.name)
+    const { path } = file
     const database = this.#open.get(path) ?? new Database(file, this.#options)
+    database.file = file
     this.#open.delete(path)
     this.#open.set(path, database)
     this.#inUse.add(database)
@@ -80,7 +80,8 @@ const maxCachedDatabases = 16
  * lock, for which it may have to wait: other programs do not know the place's lock.
  */
 export class Database {
-  readonly file: DatabaseFile
+  /** The file, with the functions of the call that uses it. */
+  file: DatabaseFile
   readonly #options: DatabaseOptions
   readonly #timer: StatementTimer
   readonly #onWait: () => void

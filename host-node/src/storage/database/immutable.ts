@@ -1,7 +1,6 @@
 import { accessSync, constants, type Stats } from 'node:fs'
-import { attempt, StorageError } from '../error.ts'
+import { attempt, lstatIfExists, StorageError } from '../error.ts'
 import { resultCode, type SqliteError } from '../sqlite-error.ts'
-import { lstatIfExists } from '../directory.ts'
 import { notAFileError, databaseError } from './error.ts'
 
 /** The journals. While one of them is not empty, the database file alone is not the current state. */

@@ -4,9 +4,9 @@ import { copyFileSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { areasOf, listDirectory } from '../../../dist/storage/tree.js'
+import { closeTree } from '../../../dist/storage/places.js'
 import { begin, count, shortTimeout, storageError, databaseWithTable, sql } from '../../fixtures/database.ts'
-import { databaseIn, place } from '../../fixtures/places.ts'
+import { databaseIn, openPlace } from '../../fixtures/places.ts'
 import { emptyDirectory, mountReadOnly } from '../../fixtures/scratch.ts'
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
@@ -32,7 +32,9 @@ for (const journal of ['WAL', 'DELETE']) {
     const refused = storageError(() => begin(database, 'write'))
     assert.equal(refused.code, 'read-only')
     assert.match(refused.message, /cannot write `.*memories\.db`/)
-    assert.deepEqual(listDirectory(areasOf(place(at)), 'documents', ''), [])
+    const tree = openPlace(at)
+    assert.deepEqual(tree.list('documents', '', false), [])
+    closeTree(tree)
 
     database.close()
     unlinkSync(join(directory, 'memories.db'))

@@ -1,6 +1,5 @@
 //! Writing the temporary files, which a commit later renames to the documents.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::thread;
 
@@ -9,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Attempt, Step, check_size, version_mismatch};
 use crate::cache::LONG;
-use crate::directory::set_mode;
+use crate::directory::{File, set_mode};
 use crate::durability::Durability;
 use crate::errno::Errno;
 use crate::error::{errno_error, io_error};

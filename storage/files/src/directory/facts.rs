@@ -1,8 +1,30 @@
 //! What a system tells of a file.
 
-use std::fs::File;
-
 use agent_memory_storage::{EntryKind, Status};
+
+use super::File;
+
+/// The kind of what exists at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Kind {
+    File,
+    Directory,
+    Link,
+    /// A device, a FIFO or a socket.
+    Other,
+}
+
+impl From<std::fs::FileType> for Kind {
+    fn from(file_type: std::fs::FileType) -> Self {
+        match file_type {
+            file_type if file_type.is_file() => Kind::File,
+            file_type if file_type.is_dir() => Kind::Directory,
+            file_type if file_type.is_symlink() => Kind::Link,
+            _ => Kind::Other,
+        }
+    }
+}
 
 /// The metadata of a file. Equal metadata means that the file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

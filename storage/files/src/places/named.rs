@@ -1,10 +1,14 @@
 //! Named places: directories and database files that need not exist before their first use. Also
 //! the places of a family, and the location of its registry.
 
-use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::{Layout, OWN, canonical, display, io_error};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+
+use agent_memory_storage::{Error, ErrorCode};
+use serde::{Deserialize, Serialize};
+
+use super::registry::FileLocation;
+use crate::{Kind, Layout, OWN, canonical, display, io_error, is_absolute, kind_at};
 
 /// A place to be granted under a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +36,8 @@ pub enum NamedPlaceKind {
 }
 
 /// A granted named place.
-#[derive(Debug)]
-pub(super) struct GrantedPlace {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GrantedPlace {
     /// The directory, or the directory of the file. The part that existed at the grant is canonical.
     pub directory: PathBuf,
     /// The name of the file if the place is one.
@@ -47,7 +51,7 @@ pub(super) struct GrantedPlace {
 }
 
 impl GrantedPlace {
-    pub fn new(place: NamedPlace) -> Result<Self, Error> {
+    pub(super) fn new(place: NamedPlace) -> Result<Self, Error> {
         let (directory, file, location) = match place.kind {
             NamedPlaceKind::Directory => {
                 let path = NewPath { label: &place.label, path: &place.path };
@@ -65,13 +69,13 @@ impl GrantedPlace {
     }
 
     /// A place of a family, by its canonical directory.
-    pub fn of_family(directory: PathBuf, is_private: bool, databases: Vec<String>) -> Self {
+    pub(super) fn of_family(directory: PathBuf, is_private: bool, databases: Vec<String>) -> Self {
         let location = display(&directory);
         GrantedPlace { directory, file: None, location, is_private, databases, hides_lock: true }
     }
 
     /// The layout of the place.
-    pub fn layout(&self) -> Result<Layout, Error> {
+    pub(super) fn layout(&self) -> Result<Layout, Error> {
         let GrantedPlace { directory, file, location, is_private, databases, .. } = self;
         let layout = match file {
             Some(file) => Layout::of_file(directory, file, location, *is_private)?,
@@ -87,24 +91,14 @@ impl GrantedPlace {
     }
 
     /// The path of the directory or the file.
-    pub fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.file.iter().fold(self.directory.clone(), |directory, file| directory.join(file))
     }
 }
 
-/// A file to be granted, which need not exist.
-#[derive(Debug)]
-pub(super) struct FileLocation {
-    /// Its directory. The part that exists is canonical.
-    pub directory: PathBuf,
-    pub name: String,
-    /// The path as it was given, for messages.
-    pub location: String,
-}
-
 impl FileLocation {
     /// Follows the symbolic links in the existing part of a path.
-    pub fn of(label: &str, path: &Path) -> Result<Self, Error> {
+    pub(super) fn of(label: &str, path: &Path) -> Result<Self, Error> {
         let path = NewPath { label, path };
         let location = path.location()?;
         let (directory, name) = path.file(&path.absolute()?)?;
@@ -136,6 +130,9 @@ impl NewPath<'_> {
     }
 
     fn absolute(&self) -> Result<PathBuf, Error> {
+        if is_absolute(self.path) {
+            return Ok(self.path.to_owned());
+        }
         std::path::absolute(self.path).map_err(|error| self.failed(&error))
     }
 
@@ -161,7 +158,7 @@ impl NewPath<'_> {
             if rest.components().any(|name| name == Component::ParentDir) {
                 return Err(self.refused("it has a `..` below a directory that does not exist"));
             }
-            if !canonical.is_dir() {
+            if kind_at(&canonical, false) != Ok(Kind::Directory) {
                 let reason = "something other than a directory stands there: move it away";
                 return Err(self.occupied(reason, "ENOTDIR"));
             }
@@ -184,7 +181,7 @@ impl NewPath<'_> {
             return Err(self.refused("it is the path of a directory: name a file in it"));
         };
         let (directory, name) = match canonical(absolute) {
-            Ok(canonical) if !canonical.is_file() => {
+            Ok(canonical) if kind_at(&canonical, false) != Ok(Kind::File) => {
                 let reason = "something other than a file stands there: move it away";
                 return Err(self.occupied(reason, "EISDIR"));
             }

@@ -1,12 +1,15 @@
 //! Families: groups of named places, which a registry or the embedding program lists.
 
-use super::named::GrantedPlace;
-use super::registry::{Registry, RegistryFormat};
-use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::{Directories, FamilyBase, Members, Registered};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use agent_memory_storage::{Error, ErrorCode};
+use serde::{Deserialize, Serialize};
+
+use super::named::GrantedPlace;
+use super::registry::{FileLocation, Registry, RegistryFormat};
+use crate::{Directories, FamilyBase, Members, Registered};
 
 /// A family to be granted under a label.
 #[derive(Clone, Debug)]
@@ -39,13 +42,23 @@ pub enum FamilyMembers {
     Fixed(BTreeMap<String, PathBuf>),
 }
 
-/// A granted family.
-#[derive(Debug)]
-pub(super) struct Family {
+/// What a grant of a family has found out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GrantedFamily {
     label: String,
     base: FamilyBase,
-    source: Source,
+    /// The file that lists the places. `None`: the embedding program has listed them.
+    registry: Option<FileLocation>,
+    /// The paths of the places that the embedding program has listed, by name.
+    places: BTreeMap<String, String>,
     databases: Vec<String>,
+}
+
+/// A granted family.
+#[derive(Debug)]
+pub struct Family {
+    granted: GrantedFamily,
+    source: Source,
 }
 
 #[derive(Debug)]
@@ -55,28 +68,47 @@ enum Source {
 }
 
 impl Family {
-    pub fn new(grant: FamilyGrant) -> Result<Self, Error> {
+    pub(super) fn new(grant: FamilyGrant) -> Result<Self, Error> {
         let FamilyGrant { label, members, home, data_directory, databases } = grant;
         let base = FamilyBase::new(home.as_deref(), data_directory.as_deref());
-        let source = match members {
+        let mut granted =
+            GrantedFamily { label, base, registry: None, places: BTreeMap::new(), databases };
+        let family = match members {
             FamilyMembers::Registry { path, format } => {
-                Source::Registry(Registry::new(&label, &path, base.clone(), format)?)
+                granted.registry = Some(FileLocation::of(&granted.label, &path)?);
+                Family::restore(granted, format)
             }
             FamilyMembers::Fixed(places) => {
-                let registered = places.into_iter().map(|(name, path)| {
-                    let path = path.to_string_lossy().into_owned();
-                    (name, Registered { path, ..Registered::default() })
-                });
-                Source::Fixed(Arc::new(Members::new(&label, &base, registered.collect())))
+                let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+                granted.places =
+                    places.into_iter().map(|(name, path)| (name, shown(path))).collect();
+                let source = Source::Fixed(granted.members());
+                Family { granted, source }
             }
         };
-        let family = Family { label, base, source, databases };
         if let Source::Fixed(members) = &family.source {
             for name in members.registered().keys() {
                 members.directory(name, &Directories::default())?;
             }
         }
         Ok(family)
+    }
+
+    /// The family that was granted elsewhere.
+    pub(super) fn restore(granted: GrantedFamily, format: Arc<dyn RegistryFormat>) -> Self {
+        let source = match &granted.registry {
+            None => Source::Fixed(granted.members()),
+            Some(file) => {
+                let GrantedFamily { label, base, .. } = &granted;
+                Source::Registry(Registry::new(label, file.clone(), base.clone(), format))
+            }
+        };
+        Family { granted, source }
+    }
+
+    /// What its grant has found out.
+    pub(super) fn granted(&self) -> &GrantedFamily {
+        &self.granted
     }
 
     /// The registry that lists its places.
@@ -92,12 +124,17 @@ impl Family {
                 format!(
                     "the places of `{}` are chosen by the program that embeds this host: add them \
                      there",
-                    self.label
+                    self.granted.label
                 ),
             )),
         }
     }
 
+    /// Its places at this moment.
+    ///
+    /// # Errors
+    ///
+    /// `io` if its registry is broken.
     pub fn members(&self) -> Result<Arc<Members>, Error> {
         match &self.source {
             Source::Registry(registry) => registry.members(),
@@ -106,18 +143,18 @@ impl Family {
     }
 
     /// The paths at which no other place may be.
-    pub fn paths(&self) -> Vec<PathBuf> {
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
         match &self.source {
             Source::Registry(registry) => vec![registry.path()],
             Source::Fixed(members) => {
                 let paths = members.registered().values().map(|place| &place.path);
-                paths.filter_map(|path| self.base.directory(path).ok()).collect()
+                paths.filter_map(|path| self.granted.base.directory(path).ok()).collect()
             }
         }
     }
 
     /// The names of all places, also of those that cannot be opened.
-    pub fn names(&self) -> Result<Vec<String>, Error> {
+    pub(super) fn names(&self) -> Result<Vec<String>, Error> {
         Ok(self.members()?.names())
     }
 
@@ -127,9 +164,10 @@ impl Family {
     ///
     /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name or its
     /// directory is missing, `not-granted` if its path is refused; `permission`, `io`.
-    pub fn place(&self, name: &str, others: &Directories) -> Result<GrantedPlace, Error> {
+    pub(super) fn place(&self, name: &str, others: &Directories) -> Result<GrantedPlace, Error> {
         if name.is_empty() {
-            let message = format!("`{}` has several places: give the name of one", self.label);
+            let message =
+                format!("`{}` has several places: give the name of one", self.granted.label);
             return Err(Error::new(ErrorCode::InvalidPath, message));
         }
         let members = self.members()?;
@@ -138,11 +176,12 @@ impl Family {
             Source::Fixed(_) => members.directory(name, others)?.0,
         };
         let is_private = self.is_private(&directory);
-        Ok(GrantedPlace::of_family(directory, is_private, self.databases.clone()))
+        Ok(GrantedPlace::of_family(directory, is_private, self.granted.databases.clone()))
     }
 
+    /// Whether only the owner may read a place.
     pub fn is_private(&self, directory: &Path) -> bool {
-        self.base.is_private(directory)
+        self.granted.base.is_private(directory)
     }
 
     /// The path of a new place.
@@ -151,10 +190,20 @@ impl Family {
     ///
     /// `not-granted` without a data directory whose path is UTF-8.
     pub fn new_place(&self, name: &str) -> Result<String, Error> {
-        let directory = self.base.new_place(&self.label, name);
+        let directory = self.granted.base.new_place(&self.granted.label, name);
         directory.and_then(|directory| directory.to_str().map(str::to_owned)).ok_or_else(|| {
             let message = "there is no data directory for new places: set one, or register a path";
             Error::new(ErrorCode::NotGranted, message)
         })
+    }
+}
+
+impl GrantedFamily {
+    /// The places that the embedding program has listed.
+    fn members(&self) -> Arc<Members> {
+        let registered = self.places.iter().map(|(name, path)| {
+            (name.clone(), Registered { path: path.clone(), ..Registered::default() })
+        });
+        Arc::new(Members::new(&self.label, &self.base, registered.collect()))
     }
 }

@@ -1,0 +1,173 @@
+//! The file of a SQLite database in a place. Only SQLite opens it.
+
+use std::path::PathBuf;
+
+use agent_memory_storage::database::Kind;
+use agent_memory_storage::{Area, EntryKind, Error, ErrorCode};
+
+use super::base::Base;
+use super::directory::Directory;
+use super::durability::Durability;
+use super::errno::Errno;
+use super::error::errno_error;
+use super::layout::{BESIDE_DATABASE, Layout};
+use super::path;
+
+/// The directory of derived databases in a lock directory.
+const DERIVED: &str = "derived";
+
+/// The file of a database in a place.
+#[derive(Clone, Debug)]
+pub struct DatabaseFile {
+    layout: Layout,
+    /// The kind of the database.
+    pub kind: Kind,
+    base: Base,
+    /// The name of the file.
+    pub name: String,
+    /// Its canonical path.
+    pub path: PathBuf,
+    /// The file as a person names it, for messages.
+    pub location: String,
+}
+
+impl DatabaseFile {
+    /// The file of a database by its name. A kept one is a file of the place, which the caller
+    /// grants; a derived one is beside the lock.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-path` if the name of a derived database does not match `[a-z0-9][a-z0-9._-]*`, is no
+    /// path segment, or ends in `-wal`, `-shm` or `-journal`.
+    pub fn new(layout: &Layout, name: &str, kind: Kind) -> Result<Self, Error> {
+        let place = layout.location().trim_end_matches('/');
+        let (base, path, location) = match kind {
+            Kind::Kept => {
+                (layout.area(Area::Documents), layout.path(name), layout.location_of(name))
+            }
+            Kind::Derived => {
+                check_derived(name)?;
+                // The lock directory of a repository may be outside the grants: hide its path.
+                let location = format!("{place}: {DERIVED}/{name}");
+                let path = layout.lock_path().join(DERIVED).join(name);
+                (layout.lock().below(&[DERIVED]), path, location)
+            }
+        };
+        Ok(DatabaseFile {
+            layout: layout.clone(),
+            kind,
+            base,
+            name: name.to_owned(),
+            path,
+            location,
+        })
+    }
+
+    /// The layout of its place.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Opens the directory of the file, which exists. With `create`, which names a temporary file
+    /// that no other process uses, makes an empty file where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// `not-found` if it is missing; `invalid-path` if it is no file; `read-only` or `no-space` if it
+    /// cannot be made; `permission`, `io`.
+    pub fn directory(
+        &self,
+        create: Option<&str>,
+        durability: Durability,
+    ) -> Result<Directory, Error> {
+        let is_synced = self.kind == Kind::Kept && durability == Durability::Full;
+        let failed = |errno| errno_error(errno, &format!("open the database `{}`", self.location));
+        let directory = match (self.base.find(&[])?, create) {
+            (Some(directory), _) => directory,
+            (None, Some(_)) => {
+                self.make_directory(is_synced).map_err(|errno| self.not_created(errno))?
+            }
+            (None, None) => return Err(self.missing()),
+        };
+        match (directory.metadata(&self.name).map_err(failed)?, create) {
+            (Some(found), _) if found.kind != EntryKind::File => return Err(self.not_a_file("")),
+            (Some(_), _) => {}
+            (None, Some(temporary)) => {
+                let made = self.create_in(&directory, temporary, is_synced);
+                made.map_err(|errno| self.not_created(errno))?;
+            }
+            (None, None) => return Err(self.missing()),
+        }
+        Ok(directory)
+    }
+
+    fn make_directory(&self, is_synced: bool) -> Result<Directory, Errno> {
+        if self.kind == Kind::Derived {
+            // The lock directory must be hidden from Git before it has any file.
+            self.layout.create_lock_directory(false)?;
+        }
+        self.base.create(self.layout.is_private(), is_synced)
+    }
+
+    /// Creates an empty file. In a private place it has mode 600 from the start.
+    ///
+    /// The file is closed before it gets its name: closing a file releases all locks that this
+    /// process has on it, including SQLite's.
+    fn create_in(
+        &self,
+        directory: &Directory,
+        temporary: &str,
+        is_synced: bool,
+    ) -> Result<(), Errno> {
+        let mode = if self.layout.is_private() { 0o600 } else { 0o666 };
+        drop(directory.create_file(temporary, mode)?);
+        let linked = directory.link(temporary, &self.name);
+        let removed = directory.remove_file(temporary);
+        match linked {
+            // Another process may have created the file just now.
+            Ok(()) | Err(Errno::EXIST) => removed?,
+            Err(errno) => return Err(errno),
+        }
+        if is_synced { directory.sync() } else { Ok(()) }
+    }
+
+    /// The error if it does not exist.
+    pub fn missing(&self) -> Error {
+        let message = format!("there is no database `{}` yet", self.location);
+        Error::new(ErrorCode::NotFound, message)
+    }
+
+    /// The error if the database, or its file with this suffix, is not a file.
+    pub fn not_a_file(&self, suffix: &str) -> Error {
+        let message = format!(
+            "`{}{suffix}` is not a file (a symbolic link is not followed): move it away",
+            self.location
+        );
+        Error::new(ErrorCode::InvalidPath, message)
+    }
+
+    fn not_created(&self, errno: Errno) -> Error {
+        let error = errno_error(errno, &format!("create the database `{}`", self.location));
+        match error.code {
+            ErrorCode::Permission => Error { code: ErrorCode::ReadOnly, ..error },
+            _ => error,
+        }
+    }
+}
+
+fn check_derived(name: &str) -> Result<(), Error> {
+    path::document(name)?;
+    let is_first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_later = |byte: u8| is_first(byte) || b"._-".contains(&byte);
+    let is_beside = BESIDE_DATABASE.iter().any(|suffix| name.ends_with(suffix));
+    if is_first(name.as_bytes()[0]) && name.bytes().all(is_later) && !is_beside {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::InvalidPath,
+        format!(
+            "`{name}` cannot name a derived database: begin with one of `a-z0-9`, go on with any of \
+             `a-z0-9._-`, and do not end like a file that SQLite adds to another"
+        ),
+    ))
+}
