@@ -5,25 +5,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use agent_memory_storage::{self as storage, Documents, Writer, database as sql};
-use agent_memory_storage_files::places::{GrantedPlace, Opened, RegistryChange, RegistryFormat};
+use agent_memory_storage_files::places::{GrantedPlace, Opened, RegistryChange};
 use agent_memory_storage_files::{
     Cache, DatabaseFile, Durability, Errno, Layout, Tree, errno_error, lock_directory_error, owner,
 };
 
+use crate::bindings;
+use crate::bindings::agent_memory::places::lock;
+use crate::bindings::agent_memory::storage::{database, documents, types};
+use crate::bindings::exports::agent_memory::places::places as exported;
 use crate::grants::{Form, Grants, WantedPlace};
-
-#[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
-mod bindings {
-    wit_bindgen::generate!({
-        path: ["../wit/storage", "../wit/places"],
-        world: "agent-memory:places/files",
-        generate_all,
-    });
-}
-
-use bindings::agent_memory::places::{lock, registry_format};
-use bindings::agent_memory::storage::{database, documents, types};
-use bindings::exports::agent_memory::places::places as exported;
 
 struct Component;
 
@@ -43,24 +34,6 @@ fn grant<T>(change: impl FnOnce(&mut Grants) -> T) -> T {
     GRANTS.with_borrow_mut(|grants| {
         change(Rc::get_mut(grants).expect("grants are made before places are opened"))
     })
-}
-
-/// The functions of the memory component.
-#[derive(Debug)]
-pub struct HostFormat;
-
-impl RegistryFormat for HostFormat {
-    fn parse(&self, text: &str) -> Result<String, String> {
-        registry_format::parse(text)
-    }
-
-    fn edit(&self, text: &str, change: &str) -> Result<String, String> {
-        registry_format::edit(text, change)
-    }
-
-    fn warn(&self, registry: &str, warning: &str) {
-        registry_format::warn(registry, warning);
-    }
 }
 
 impl exported::Guest for Component {

@@ -12,7 +12,7 @@ use agent_memory_storage_files::places::{
 use agent_memory_storage_files::{Durability, Grant};
 use serde::{Deserialize, Serialize};
 
-use crate::component::HostFormat;
+use crate::host_format::HostFormat;
 
 /// The form of a place that is to be granted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -2,6 +2,11 @@
 //! (`wit/file-system`), and keeps locks and databases. `wit/places` has its exports.
 
 #[cfg(target_arch = "wasm32")]
+#[allow(missing_docs, reason = "generated")]
+mod bindings;
+#[cfg(target_arch = "wasm32")]
 mod component;
 #[cfg(target_arch = "wasm32")]
 mod grants;
+#[cfg(target_arch = "wasm32")]
+mod host_format;

@@ -2,8 +2,6 @@
 
 use agent_memory_storage::{EntryKind, Status};
 
-use super::File;
-
 /// The kind of what exists at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -59,8 +57,8 @@ impl Facts {
     }
 }
 
-/// The result of opening a file to read it.
-pub(crate) enum Found {
+/// The result of opening a file of the system to read it.
+pub(crate) enum Found<File> {
     Nothing,
     File(File, Metadata),
     /// A directory, link, device, FIFO or socket.

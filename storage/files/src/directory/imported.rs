@@ -132,7 +132,7 @@ impl Directory {
         Ok(found.into_iter().map(|found| found.map(Facts::from)).collect())
     }
 
-    pub(crate) fn open_file(&self, name: &str) -> Result<Found, Errno> {
+    pub(crate) fn open_file(&self, name: &str) -> Result<Found<File>, Errno> {
         Ok(match self.0.open_file(name).map_err(errno)? {
             host::Found::Nothing => Found::Nothing,
             host::Found::SomethingElse => Found::SomethingElse,

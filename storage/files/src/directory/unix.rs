@@ -141,7 +141,7 @@ impl Directory {
         }
     }
 
-    pub(crate) fn open_file(&self, name: &str) -> Result<Found, Errno> {
+    pub(crate) fn open_file(&self, name: &str) -> Result<Found<File>, Errno> {
         // Opening a device can have effects, so its kind is checked first.
         match self.metadata(name)? {
             None => return Ok(Found::Nothing),

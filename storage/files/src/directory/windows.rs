@@ -147,7 +147,7 @@ impl Directory {
         }
     }
 
-    pub(crate) fn open_file(&self, name: &str) -> Result<Found, Errno> {
+    pub(crate) fn open_file(&self, name: &str) -> Result<Found<File>, Errno> {
         match self.at(&wide(name.as_ref())?, FILE_GENERIC_READ, nt::FILE_OPEN, 0) {
             Ok(file) => {
                 let metadata = metadata_of(&file)?;

@@ -6,10 +6,12 @@
 mod family;
 mod named;
 mod registry;
+mod registry_change;
 
 pub use family::{Family, FamilyGrant, FamilyMembers, GrantedFamily};
 pub use named::{GrantedPlace, NamedPlace, NamedPlaceKind};
-pub use registry::{FileLocation, Registry, RegistryChange, RegistryFormat};
+pub use registry::{FileLocation, Registry, RegistryFormat};
+pub use registry_change::RegistryChange;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,17 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_memory_storage::{Area, Change, Documents, Error, ErrorCode, Writer};
+use agent_memory_storage::{Area, Documents, Error, ErrorCode};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::family::Family;
-use crate::{
-    Cache, Directories, Durability, FamilyBase, Layout, Members, Registered, Tree, errno_error,
-};
+use crate::{Cache, Durability, FamilyBase, Layout, Members, Registered, Tree};
 
 /// The maximum size of a registry in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -94,7 +91,7 @@ impl Registry {
     }
 
     /// The text and its version; none if the file is missing.
-    fn read(&self, tree: &Tree) -> Result<Option<(String, String)>, Error> {
+    pub(super) fn read(&self, tree: &Tree) -> Result<Option<(String, String)>, Error> {
         let Some(document) = tree.read(Area::Documents, &self.file.name, MAX_BYTES)? else {
             return Ok(None);
         };
@@ -115,8 +112,19 @@ impl Registry {
         self.parse(self.read(&tree)?.map(|(text, _)| text))
     }
 
+    /// The text after a change, for [`RegistryFormat::edit`].
+    pub(super) fn edited(&self, text: Option<&str>, change: &Value) -> Result<String, Error> {
+        let edited = self.format.edit(text.unwrap_or_default(), &change.to_string());
+        edited.map_err(|reason| Error::new(ErrorCode::InvalidPath, reason))
+    }
+
+    /// The name of its file.
+    pub(super) fn file_name(&self) -> &str {
+        &self.file.name
+    }
+
     /// One thread parses at a time.
-    fn parse(&self, text: Option<String>) -> Result<Arc<Members>, Error> {
+    pub(super) fn parse(&self, text: Option<String>) -> Result<Arc<Members>, Error> {
         let listing = |places| Arc::new(Members::new(&self.label, &self.base, places));
         let Some(text) = text else { return Ok(listing(BTreeMap::new())) };
         let mut parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,119 +145,5 @@ impl Registry {
         let members = listing(places);
         *parsed = Some((text, members.clone()));
         Ok(members)
-    }
-}
-
-/// Changes a registry, whose lock the writer has.
-#[derive(Clone, Copy)]
-pub struct RegistryChange<'a> {
-    /// The family of the registry.
-    pub family: &'a Family,
-    /// The directories of other places, in which and around which none of these may be.
-    pub others: &'a Directories,
-    /// The tree of the registry.
-    pub tree: &'a Tree,
-    /// The right to change it.
-    pub writer: &'a dyn Writer,
-}
-
-impl Debug for RegistryChange<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("RegistryChange").finish_non_exhaustive()
-    }
-}
-
-impl RegistryChange<'_> {
-    /// Creates a place below the data directory, and registers it.
-    ///
-    /// # Errors
-    ///
-    /// `already-exists` if the name is registered, also in another case; `invalid-path` if it is no
-    /// name for a place; `not-granted` if the directory is refused; `read-only`, `no-space`,
-    /// `permission`, `io`.
-    pub fn create(&self, name: &str) -> Result<(), Error> {
-        self.add(name, &self.family.new_place(name)?, None).map(drop)
-    }
-
-    /// Registers a directory, and creates it if it is missing. Returns it without a leading `~/`.
-    ///
-    /// # Errors
-    ///
-    /// As [`create`](RegistryWriter::create).
-    pub fn register(
-        &self,
-        name: &str,
-        path: &str,
-        description: Option<&str>,
-    ) -> Result<PathBuf, Error> {
-        self.add(name, path, description)
-    }
-
-    fn add(&self, name: &str, path: &str, description: Option<&str>) -> Result<PathBuf, Error> {
-        let registry = self.family.registry()?;
-        let (text, version) = registry.read(self.tree)?.unzip();
-        let after = registry.parse(text.clone())?.with(name, path)?;
-        let mut change = json!({"add": {"name": name, "path": path}});
-        if let Some(description) = description {
-            change["add"]["description"] = json!(description);
-        }
-        let edited = self.edited(registry, text.as_deref(), &change)?;
-        let (directory, _) = after.directory(name, self.others)?;
-        self.create_directory(&directory)?;
-        self.put(registry, edited, version)?;
-        Ok(directory)
-    }
-
-    fn create_directory(&self, directory: &Path) -> Result<(), Error> {
-        let shown = directory.to_string_lossy();
-        let is_private = self.family.is_private(directory);
-        let layout = Layout::of_directory(directory, &shown, is_private, &[])?;
-        let durable = self.tree.durability() == Durability::Full;
-        let created = layout.area(Area::Documents).create(is_private, durable);
-        created.map(drop).map_err(|errno| errno_error(errno, &format!("create `{shown}`")))
-    }
-
-    /// Removes a name from the registry. The directory stays.
-    ///
-    /// # Errors
-    ///
-    /// `not-found` if the name is not registered; `read-only`, `no-space`, `permission`, `io`.
-    pub fn unregister(&self, name: &str) -> Result<(), Error> {
-        let registry = self.family.registry()?;
-        let (text, version) = registry.read(self.tree)?.unzip();
-        if !registry.parse(text.clone())?.registered().contains_key(name) {
-            let message = format!("no `{name}` is registered in `{}`", registry.location());
-            return Err(Error::new(ErrorCode::NotFound, message));
-        }
-        let change = json!({"remove": {"name": name}});
-        let edited = self.edited(registry, text.as_deref(), &change)?;
-        self.put(registry, edited, version)
-    }
-
-    fn edited(
-        &self,
-        registry: &Registry,
-        text: Option<&str>,
-        change: &Value,
-    ) -> Result<String, Error> {
-        let edited = registry.format.edit(text.unwrap_or_default(), &change.to_string());
-        edited.map_err(|reason| Error::new(ErrorCode::InvalidPath, reason))
-    }
-
-    fn put(&self, registry: &Registry, text: String, expects: Option<String>) -> Result<(), Error> {
-        let put = Change::Put {
-            area: Area::Documents,
-            path: registry.file.name.clone(),
-            contents: text.into_bytes(),
-            expects,
-        };
-        self.writer.commit(&[put]).map(drop).map_err(|failed| match failed.error.code {
-            ErrorCode::VersionMismatch => {
-                let message =
-                    format!("somebody changed `{}` meanwhile: try again", registry.location());
-                Error::new(ErrorCode::Busy, message)
-            }
-            _ => failed.error,
-        })
     }
 }
