@@ -1,0 +1,100 @@
+"""The directory of a release: archives with the same bytes from the same commit, checksums and a manifest."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import shutil
+import tarfile
+import zipfile
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A file of a release."""
+
+    name: str
+    kind: str
+    """What it is: program, wheel, npm, crate, plugin, source, image."""
+    platform: str | None
+    """The triple of its platform. None if it runs on each."""
+    tried: str
+    """What ran of it here, or why nothing did."""
+    size: int
+    sha256: str
+
+
+class Release:
+    """The directory with the artefacts, and their list."""
+
+    def __init__(self, directory: Path, version: str, commit: str, seconds: int) -> None:
+        """`seconds` is the time of the commit since 1970. Everything in an archive has it."""
+        self.directory = directory
+        self.version = version
+        self.commit = commit
+        self.seconds = seconds
+        self.artefacts: list[Artefact] = []
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+
+    def add(self, file: Path, kind: str, platform: str | None, tried: str) -> None:
+        """Takes a file in, as it is."""
+        target = self.directory / file.name
+        if file != target:
+            shutil.copy2(file, target)
+        data = target.read_bytes()
+        self.artefacts.append(
+            Artefact(file.name, kind, platform, tried, len(data), hashlib.sha256(data).hexdigest())
+        )
+        print(f"{file.name}: {len(data):,} bytes; {tried}", flush=True)
+
+    def add_archive(self, stem: str, files: list[Path], kind: str, platform: str, tried: str) -> None:
+        """Packs files into a directory `stem`: a zip archive for Windows, a compressed tar archive for others."""
+        if "windows" in platform:
+            archive = self.directory / f"{stem}.zip"
+            self._write_zip(archive, stem, files)
+        else:
+            archive = self.directory / f"{stem}.tar.gz"
+            self._write_tar(archive, stem, files)
+        self.add(archive, kind, platform, tried)
+
+    def finish(self) -> None:
+        """Writes `SHA256SUMS` and `manifest.json`."""
+        ordered = sorted(self.artefacts, key=lambda artefact: artefact.name)
+        sums = "".join(f"{artefact.sha256}  {artefact.name}\n" for artefact in ordered)
+        (self.directory / "SHA256SUMS").write_text(sums)
+        manifest = {
+            "version": self.version,
+            "commit": self.commit,
+            "artefacts": [asdict(artefact) for artefact in ordered],
+        }
+        (self.directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+    def _write_tar(self, archive: Path, stem: str, files: list[Path]) -> None:
+        with archive.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, self.seconds) as compressed:
+            with tarfile.open(fileobj=compressed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+                for file in files:
+                    data = file.read_bytes()
+                    entry = tarfile.TarInfo(f"{stem}/{file.name}")
+                    entry.size = len(data)
+                    entry.mtime = self.seconds
+                    entry.mode = mode(file)
+                    tar.addfile(entry, io.BytesIO(data))
+
+    def _write_zip(self, archive: Path, stem: str, files: list[Path]) -> None:
+        time = datetime.fromtimestamp(self.seconds, timezone.utc).timetuple()[:6]
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+            for file in files:
+                entry = zipfile.ZipInfo(f"{stem}/{file.name}", time)
+                entry.external_attr = mode(file) << 16
+                packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def mode(file: Path) -> int:
+    """The rights of a file in an archive."""
+    return 0o755 if file.stat().st_mode & 0o100 else 0o644
