@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apple
@@ -32,21 +36,23 @@ def main() -> None:
 
     run("scripts/component", "agent-memory-core")
     os.environ["AGENT_MEMORY_COMPONENT"] = str(COMPONENTS / "agent_memory_core.wasm")
+    if "npm" in wanted:
+        add_npm(release)
     for target in TARGETS:
         if target.triple in wanted:
-            add_program(release, target)
+            tried = add_program(release, target)
             if "npm" in wanted:
-                add_npm_platform(release, target)
+                add_npm_platform(release, target, tried)
             if "python" in wanted:
                 add_wheel(release, target)
     if "plugin" in wanted:
         run("scripts/plugin")
         plugin = BUILT / "plugin/agent-memory-plugin.wasm"
         release.add(plugin, "plugin", None, "tried by scripts/test")
-    if "npm" in wanted:
-        add_npm(release)
     if "python" in wanted:
         add_source(release)
+    if "image" in wanted:
+        add_image(release)
     if "crates" in wanted:
         add_crates(release)
     release.finish()
@@ -56,14 +62,26 @@ def program(target: Target) -> Path:
     return BUILT / target.triple / "release" / target.program
 
 
-def add_program(release: Release, target: Target) -> None:
+def add_program(release: Release, target: Target) -> str:
+    """Builds and tries the program of a target. Returns how it was tried."""
     run("rustup", "target", "add", target.triple)
     build = "zigbuild" if target.linker == "zig" else "build"
     package = ["--package", "agent-memory-host", "--features", "cross"]
     run("cargo", build, "--release", "--locked", "--target", target.triple, *package, env=variables(target))
     tried = smoke.tried(target, program(target), release.version, wine())
-    stem = f"agent-memory-{release.version}-{target.triple}"
-    release.add_archive(stem, [program(target), *TERMS], "program", target.triple, tried)
+    packed = staged(f"agent-memory-{release.version}-{target.triple}", [program(target), *TERMS])
+    release.add_archive(packed, "program", target.triple, tried)
+    return tried
+
+
+def staged(name: str, files: list[Path]) -> Path:
+    """A new directory with copies of files."""
+    directory = BUILT / "release-staged" / name
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    for file in files:
+        shutil.copy(file, directory)
+    return directory
 
 
 def variables(target: Target) -> dict[str, str]:
@@ -94,16 +112,71 @@ def add_wheel(release: Release, target: Target) -> None:
     release.add(wheel, "wheel", target.wheel, "not run")
 
 
-def add_source(release: Release) -> None: ...
+def add_source(release: Release) -> None:
+    """The source distribution of the Python package. Its receiver has no target for the component."""
+    out = BUILT / "release-wheels"
+    with component_beside_host():
+        run("maturin", "sdist", "--out", str(out), cwd=ROOT / "host-python")
+    [source] = out.glob("*.tar.gz")
+    release.add(source, "source", None, "not run")
 
 
-def add_npm(release: Release) -> None: ...
+def add_npm(release: Release) -> None:
+    """The package that runs everywhere, on WebAssembly."""
+    for command in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+        run("npm", *command, "--prefix", "host-node")
+    add_packed(release, ROOT / "host-node", None, "tried by scripts/test")
 
 
-def add_npm_platform(release: Release, target: Target) -> None: ...
+def add_npm_platform(release: Release, target: Target, tried: str) -> None:
+    """The package with the program of one platform, on which the other one depends if it can."""
+    out = BUILT / "release-npm" / target.npm
+    script = "host-node/scripts/platform-package.ts"
+    run("host-node/node_modules/.bin/node", script, target.npm, str(program(target)), str(out))
+    add_packed(release, out, target.triple, tried)
 
 
-def add_crates(release: Release) -> None: ...
+def add_packed(release: Release, package: Path, platform: str | None, tried: str) -> None:
+    packed = output("npm", "pack", str(package), "--pack-destination", str(release.directory), "--json")
+    release.add(release.directory / json.loads(packed)[0]["filename"], "npm", platform, tried)
+
+
+def add_crates(release: Release) -> None:
+    """Every crate that may be published, compiled from its own package."""
+    metadata = json.loads(output("cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"))
+    names = [package["name"] for package in metadata["packages"] if package["publish"] != []]
+    out = BUILT / "package"
+    for old in out.glob("*.crate"):
+        old.unlink()
+    with component_beside_host():
+        # The component is in no commit.
+        chosen = [option for name in names for option in ("--package", name)]
+        run("cargo", "package", "--locked", "--allow-dirty", *chosen)
+    for name in names:
+        release.add(out / f"{name}-{release.version}.crate", "crate", None, "compiled from the package")
+
+
+def add_image(release: Release) -> None:
+    """What `docker build` needs for an image of the program for Linux x86-64, in one archive."""
+    target = TARGETS[0]
+    if not program(target).exists():
+        raise SystemExit(f"the image needs the program of {target.triple}")
+    run("hadolint", "release/Dockerfile")
+    files = [program(target), ROOT / "release/Dockerfile", *TERMS]
+    context = staged(f"agent-memory-{release.version}-image", files)
+    (context / "data").mkdir()
+    release.add_archive(context, "image", target.triple, "linted; not built: that needs Docker")
+
+
+@contextmanager
+def component_beside_host() -> Iterator[None]:
+    """Puts the component where a package of the host has it."""
+    beside = ROOT / "host-native/component.wasm"
+    shutil.copyfile(COMPONENTS / "agent_memory_core.wasm", beside)
+    try:
+        yield
+    finally:
+        beside.unlink()
 
 
 def run(*command: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import shutil
 import tarfile
@@ -53,14 +52,14 @@ class Release:
         )
         print(f"{file.name}: {len(data):,} bytes; {tried}", flush=True)
 
-    def add_archive(self, stem: str, files: list[Path], kind: str, platform: str, tried: str) -> None:
-        """Packs files into a directory `stem`: a zip archive for Windows, a compressed tar archive for others."""
+    def add_archive(self, directory: Path, kind: str, platform: str, tried: str) -> None:
+        """Packs a directory: a zip archive for Windows, a compressed tar archive for others."""
         if "windows" in platform:
-            archive = self.directory / f"{stem}.zip"
-            self._write_zip(archive, stem, files)
+            archive = self.directory / f"{directory.name}.zip"
+            self._write_zip(archive, directory)
         else:
-            archive = self.directory / f"{stem}.tar.gz"
-            self._write_tar(archive, stem, files)
+            archive = self.directory / f"{directory.name}.tar.gz"
+            self._write_tar(archive, directory)
         self.add(archive, kind, platform, tried)
 
     def finish(self) -> None:
@@ -75,26 +74,21 @@ class Release:
         }
         (self.directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
-    def _write_tar(self, archive: Path, stem: str, files: list[Path]) -> None:
+    def _write_tar(self, archive: Path, directory: Path) -> None:
+        def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+            entry.uid = entry.gid = 0
+            entry.uname = entry.gname = ""
+            entry.mtime = self.seconds
+            entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+            return entry
+
         with archive.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, self.seconds) as compressed:
             with tarfile.open(fileobj=compressed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-                for file in files:
-                    data = file.read_bytes()
-                    entry = tarfile.TarInfo(f"{stem}/{file.name}")
-                    entry.size = len(data)
-                    entry.mtime = self.seconds
-                    entry.mode = mode(file)
-                    tar.addfile(entry, io.BytesIO(data))
+                tar.add(directory, directory.name, filter=plain)
 
-    def _write_zip(self, archive: Path, stem: str, files: list[Path]) -> None:
+    def _write_zip(self, archive: Path, directory: Path) -> None:
         time = datetime.fromtimestamp(self.seconds, timezone.utc).timetuple()[:6]
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-            for file in files:
-                entry = zipfile.ZipInfo(f"{stem}/{file.name}", time)
-                entry.external_attr = mode(file) << 16
+            for file in sorted(directory.iterdir()):
+                entry = zipfile.ZipInfo(f"{directory.name}/{file.name}", time)
                 packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
-
-
-def mode(file: Path) -> int:
-    """The rights of a file in an archive."""
-    return 0o755 if file.stat().st_mode & 0o100 else 0o644
