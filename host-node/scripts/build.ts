@@ -34,7 +34,8 @@ for (const name of ['component', 'files'])
   cpSync(join(generated, name), join(dist, 'generated', name), { recursive: true })
 // The component in the package has parts with terms of their own.
 for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(root, '..', name), join(root, name))
-// The programs import the package, so they are compiled after it.
+// These import the package, so they are compiled after it.
+compile('cli')
 compile('programs')
 writeFileSync(join(dist, 'component-worker.cjs'), bundle(join(root, 'test/programs/component-worker.ts')))
 

@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -32,4 +33,9 @@ export function run(command, args, { input, ...options } = {}) {
     });
     child.stdin.end(input ?? "");
   });
+}
+
+/** Imports an entry point of the installed package. */
+export function importInstalled(entry) {
+  return import(pathToFileURL(createRequire(join(app, "package.json")).resolve(entry)));
 }

@@ -38,7 +38,7 @@ test("an older Node is told in one sentence which Node it has to be", { skip: sk
 test("the package is for everybody, with its licence, and starts nothing when it is installed", () => {
   const { name, private: isPrivate, license, engines, scripts } = manifest;
   assert.deepEqual([name, isPrivate, license, engines.node], ["agent-memory", undefined, "Apache-2.0", ">=22.18"]);
-  for (const hook of ["preinstall", "install", "postinstall", "prepare"]) assert.equal(scripts[hook], undefined);
+  assert.equal(scripts, undefined);
   for (const file of ["LICENSE", "NOTICE", "README.md"]) assert.ok(existsSync(join(installed, file)), file);
 });
 
