@@ -35,6 +35,7 @@ for (const name of ['component', 'files'])
 // The component in the package has parts with terms of their own.
 for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(root, '..', name), join(root, name))
 // These import the package, so they are compiled after it.
+compile('adapters')
 compile('cli')
 compile('programs')
 writeFileSync(join(dist, 'component-worker.cjs'), bundle(join(root, 'test/programs/component-worker.ts')))

@@ -11,7 +11,7 @@ const files = product('agent_memory_files_component')
 
 requireFresh(files, sourcesListedFor(files), 'scripts/files-component')
 if (given === undefined) requireFresh(component, sourcesListedFor(component), 'cargo build --release')
-const sources = ['src', 'cli', 'programs', 'scripts', 'test/programs'].flatMap((directory) =>
+const sources = ['src', 'adapters', 'cli', 'programs', 'scripts', 'test/programs'].flatMap((directory) =>
   filesBelow(join(root, directory)),
 )
 const build = 'npm run --prefix host-node build'
