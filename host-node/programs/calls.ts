@@ -3,7 +3,7 @@
 //     {"open", "summarises": true}    the same; a summary is the memories, joined by blanks
 //     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
 //     {"all": [{"call", ...}, ...]}   makes the calls concurrently; a list of their answers
-import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory'
 
 type Call = { call: string; arguments: object }
 type Request = { open: MemoryOptions; summarises?: boolean } | { all: Call[] } | Call

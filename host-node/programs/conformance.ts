@@ -14,7 +14,7 @@ import {
   type Outcome,
   type ResourceContents,
   type SummaryAnswer,
-} from 'agent-memory-host'
+} from 'agent-memory'
 import {
   type Case,
   type Documents,

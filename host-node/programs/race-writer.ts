@@ -3,7 +3,7 @@
 // The output is `ok ID-N MILLISECONDS` or `error ...` for each N from 0 to COUNT-1, after a line `error ...` if the
 // session cannot be started. LOCK-WAIT is in milliseconds.
 import { writeSync } from 'node:fs'
-import { openMemory } from 'agent-memory-host'
+import { openMemory } from 'agent-memory'
 
 const [repository, agent, count, id, lockWait] = process.argv.slice(2) as [string, string, string, string, string]
 

@@ -12,7 +12,7 @@ const [repository] = process.argv.slice(2) as [string]
 const microseconds = (since: number): number => Math.round((performance.now() - since) * 1000)
 
 const began = performance.now()
-const { openMemory } = await import('agent-memory-host')
+const { openMemory } = await import('agent-memory')
 const imported = microseconds(began)
 const loaded = performance.now()
 await using memory = await openMemory({

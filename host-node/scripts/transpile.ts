@@ -1,12 +1,13 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { transpile } from '@bytecodealliance/jco-transpile'
+import { transform } from 'esbuild'
+import { limitLinearMemory } from '../src/linear-memory.ts'
 import type { CallStorage } from '../src/worker/call.ts'
 import { database, documents } from '../src/worker/capability.ts'
-import { type Instantiate, startLoading } from '../src/worker/component.ts'
-import { limitLinearMemory } from '../src/worker/linear-memory.ts'
-import { inertWasi } from '../src/worker/wasi.ts'
+import type { Instantiate } from '../src/worker/toolbox.ts'
+import { inertWasi } from '../src/wasi.ts'
 
 /** Changes to jco's output. Each `from` has to be there exactly once. Otherwise jco has changed: review this list. */
 const patches = [
@@ -67,7 +68,8 @@ export async function transpileFiles(component: string, directory: string): Prom
   if (core !== undefined) requireOneGlobal(core[1] as Uint8Array)
   const main = join(directory, 'component.js')
   const patched = patches.reduce(patch, await readFile(main, 'utf8'))
-  await writeFile(main, removeTasks(patched))
+  const { code } = await transform(removeTasks(patched), { minify: true, target: 'es2022' })
+  await writeFile(main, code)
 }
 
 /**
@@ -115,10 +117,12 @@ function removeTasks(text: string): string {
 async function describe(directory: string): Promise<string> {
   const url = pathToFileURL(`${directory}/`)
   const { instantiate } = (await import(new URL('component.js', url).href)) as { instantiate: Instantiate }
-  const modules = await (await startLoading(url)(256 * 1024 * 1024)).compiled
+  const compile = async (name: string) => WebAssembly.compile(await readFile(new URL(name, url)))
+  const names = (await readdir(url)).filter((name) => name.endsWith('.wasm'))
+  const modules = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await compile(name)])))
   // `describe` does not use storage.
   const noStorage = { call: {} as CallStorage }
-  const { toolbox } = instantiate((name) => modules[name]!, {
+  const { toolbox } = instantiate((name) => modules[name], {
     'agent-memory:storage/documents': documents(noStorage),
     'agent-memory:storage/database': database(noStorage),
     ...inertWasi().imports,

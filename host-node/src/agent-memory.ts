@@ -1,188 +1,43 @@
-import { readFile } from 'node:fs/promises'
-import {
-  type Description,
-  type Lists,
-  listsOf,
-  type Prompt,
-  readOnlyToolNames,
-  type Resource,
-  type ResourceTemplate,
-  type Tool,
-  personToolNames,
-} from './description.ts'
+import { outcomeOf } from './answer.ts'
+import type { Component } from './component.ts'
+import { type Lists, listsOf, personToolNames, readOnlyToolNames } from './description.ts'
 import { type EmbeddedText, type EmbeddingAnswer, QueryVectors } from './embedding.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import { FollowUps } from './follow-ups.ts'
-import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
-import type { Asked, CallContext } from './messages.ts'
-import { type ComponentOptions, type MemoryOptions, resolveOptions, type ResolvedOptions } from './options.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
-import { type Answer, WorkerPool } from './pool.ts'
-import { checkReach, narrowReach, type Reach } from './reach.ts'
-import type { SummaryAnswer } from './summaries.ts'
-import { type Ticket, WaitQueue } from './wait-queue.ts'
 import { instantiate as instantiateFiles } from './generated/files/component.js'
+import { modules as filesModules } from './generated/files/embedded.js'
+import type { AgentMemory, Completion, Input, MemoryView, Output, PromptMessages, ResourceContents } from './memory.ts'
+import type { Asked, CallContext } from './messages.ts'
+import { ModuleCache } from './modules.ts'
+import type { ComponentOptions } from './options.ts'
+import type { Outcome } from './outcome.ts'
+import type { Answer, Member } from './pool.ts'
+import { checkReach, narrowReach, type Reach } from './reach.ts'
+import { resolveOptions, type ResolvedOptions } from './resolve-options.ts'
 import { type InstantiatePlaces, Places, type PlacesHost } from './storage/places.ts'
-import { startLoading } from './worker/component.ts'
+import type { SummaryAnswer } from './summaries.ts'
+import type { Prompt, Resource, ResourceTemplate, Tool } from './tool.ts'
+import { type Ticket, WaitQueue } from './wait-queue.ts'
 
-export type { Reach, Tools, ToolsetSettings }
-
-/** The name of a tool of any toolset. */
-export type ToolName = keyof Tools
-
-/** The input of a tool. For a name that is known only at run time, any object. */
-export type Input<Name extends string> = Name extends ToolName
-  ? Tools[Name]['input']
-  : string extends Name
-    ? object
-    : never
-
-/** The result of a tool. For a name that is known only at run time, `unknown`. */
-export type Output<Name extends string> = Name extends ToolName ? Tools[Name]['output'] : unknown
-
-/** The contents of a resource. */
-export interface ResourceContents {
-  readonly uri: string
-  readonly mimeType: string
-  readonly text: string
-}
-
-/** A prompt with its text. */
-export interface PromptMessages {
-  readonly description: string
-  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[]
-}
-
-/** A memory as a caller sees it who may not use all of it. Its requests end with the memory that it is of. */
-export type MemoryView = Omit<AgentMemory, 'close' | typeof Symbol.asyncDispose>
-
-/** An argument to complete. */
-export interface Completion {
-  /** The prompt by its name, or the resource template by its URI template, that has the argument. */
-  readonly reference: { readonly prompt: string } | { readonly resourceTemplate: string }
-  /** The name of the argument. */
-  readonly argument: string
-  /** The beginning of its value. */
-  readonly value: string
-  /** The arguments that are known already, by name. Default: none. */
-  readonly others?: Readonly<Record<string, string>>
-}
-
-/**
- * An open memory: its tools, resources and prompts. Close it with `close()` or `await using`.
- */
-export interface AgentMemory extends AsyncDisposable {
-  /** The tools of the mounted toolsets, in the order in which users should see them. */
-  readonly tools: readonly Tool[]
-  /** The resources that can be read with `readResource`. */
-  readonly resources: readonly Resource[]
-  /** Patterns of further resources that can be read with `readResource`. */
-  readonly resourceTemplates: readonly ResourceTemplate[]
-  /** The prompts that `getPrompt` returns. */
-  readonly prompts: readonly Prompt[]
-  /**
-   * Calls a tool. Calls that may change the same place run one after another, in the order in which they were made.
-   *
-   * Rejects with a `MemoryCallError` if the call has no outcome. A tool's error is an outcome with `isError`.
-   *
-   * `vector` is what an earlier outcome of the same search wanted, from a program that gives vectors by hand.
-   */
-  call<Name extends string>(name: Name, input: Input<Name>, vector?: EmbeddedText): Promise<Outcome<Output<Name>>>
-  /**
-   * Reads a resource.
-   *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no resource has the URI.
-   */
-  readResource(uri: string): Promise<Outcome<ResourceContents[]>>
-  /**
-   * Returns a prompt: messages for a model.
-   *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no mounted toolset has the
-   * prompt, and `invalid-request` if an argument is missing, unknown or no text.
-   */
-  getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<Outcome<PromptMessages>>
-  /**
-   * Completes an argument: at most 100 values that begin like the given one.
-   *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if there is no such prompt, resource
-   * template or argument.
-   */
-  complete(completion: Completion): Promise<Outcome<string[]>>
-  /**
-   * Lists at most 100 follow-ups that are neither answered nor claimed, as the `followUps` of the outcome: none without a
-   * model. Only for a program that asks its models by hand, like `claim` and `answer`.
-   */
-  pending(): Promise<Outcome<null>>
-  /**
-   * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing is
-   * left to do. If the `followUps` of the outcome have the same id, that one is to be carried out.
-   *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no follow-up has an id of this
-   * form.
-   */
-  claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
-  /**
-   * Answers a follow-up of the kind `summary` or `embedding`. `applied` is false if nothing was left to do, as after an earlier answer.
-   *
-   * Rejects like `claim`.
-   */
-  answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome<{ applied: boolean }>>
-  /**
-   * The same memory for a caller that may use some agents or stores only. Of a view it makes one that reaches what both
-   * do. Throws a `MemoryCallError` with the code `invalid-request` if the reach is wrong.
-   */
-  withReach(reach: Reach): MemoryView
-  /**
-   * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later calls reject
-   * with the code `closed`.
-   */
-  close(): Promise<void>
-}
-
-/**
- * Opens a memory. It starts no thread: worker threads start with the first call.
- *
- * Rejects with a `MemoryOpenError` if an option is wrong or the component cannot be loaded.
- *
- * @example
- * await using memory = await openMemory({ allow: ['/home/me/project'] })
- */
-export function openMemory(options: MemoryOptions): Promise<AgentMemory> {
-  return openComponent(new URL('./generated/component/', import.meta.url), options)
-}
-
-/**
- * Like `openMemory`, for any component that `scripts/transpile.ts` has transpiled to a directory: its code is in
- * `component.js` and its description in `description.json`.
- */
-export async function openComponent(directory: URL, options: ComponentOptions): Promise<AgentMemory> {
-  const loadComponent = startLoading(directory)
-  const description = await load<Description>(async () => {
-    return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
+/** Opens a memory of a component. It starts no thread: worker threads start with the first call. */
+export async function openComponent(component: Component, options: ComponentOptions): Promise<AgentMemory> {
+  // The files are needed at once, the component itself by the first call.
+  const compiledFiles = await load(() => filesCache.compile(filesMemory))
+  const places = new Places(instantiateFiles as unknown as InstantiatePlaces, compiledFiles, noCalls)
+  const resolved = resolveOptions(component.description, options, places)
+  const { memoryLimit, durability, lockTimeout, storageCalls } = resolved
+  const grants = places.run((files) => files.grants())
+  const member = component.pool.join({
+    settings: component.modules.compile(memoryLimit).then((modules) => {
+      return { modules, memoryLimit, filesModules: compiledFiles, grants, durability, lockTimeout, storageCalls }
+    }),
+    size: resolved.workers,
+    statementTime: resolved.statementTime,
   })
-  const files = new URL('./generated/files/', import.meta.url)
-  const filesModules = await load(async () => (await startLoading(files)(filesMemory)).compiled)
-  const places = new Places(instantiateFiles as unknown as InstantiatePlaces, filesModules, noCalls)
-  const resolved = resolveOptions(description, options, places)
-  const { durability, lockTimeout, storageCalls, statementTime } = resolved
-  const { compiled } = await load(() => loadComponent(resolved.memoryLimit))
-  const pool = new WorkerPool(
-    {
-      component: new URL('component.js', directory).href,
-      memoryLimit: resolved.memoryLimit,
-      files: new URL('component.js', files).href,
-      filesModules,
-      grants: places.run((files) => files.grants()),
-      durability,
-      lockTimeout,
-      storageCalls,
-    },
-    compiled,
-    resolved.workers,
-    statementTime,
-  )
-  return new OpenAgentMemory(resolved, pool)
+  return new OpenAgentMemory(resolved, member)
 }
+
+const filesCache = new ModuleCache(filesModules)
 
 /** The most bytes of linear memory of the component of files. It holds no more than a commit. */
 const filesMemory = 512 * 1024 * 1024
@@ -206,7 +61,7 @@ class OpenAgentMemory implements AgentMemory {
   readonly resourceTemplates: readonly ResourceTemplate[]
   readonly prompts: readonly Prompt[]
   readonly #options: ResolvedOptions
-  readonly #pool: WorkerPool
+  readonly #member: Member
   readonly #waitQueue: WaitQueue
   readonly #readOnlyTools: ReadonlySet<string>
   readonly #personTools: ReadonlySet<string>
@@ -219,14 +74,14 @@ class OpenAgentMemory implements AgentMemory {
   readonly #whole: OpenAgentMemory
 
   /** With a `view`, it shares all with another memory except the reach. */
-  constructor(options: ResolvedOptions, pool: WorkerPool, view?: { whole: OpenAgentMemory; reach: Reach }) {
+  constructor(options: ResolvedOptions, member: Member, view?: { whole: OpenAgentMemory; reach: Reach }) {
     const { tools, resources, resourceTemplates, prompts }: Lists = listsOf(options.mounted)
     this.tools = tools
     this.resources = resources
     this.resourceTemplates = resourceTemplates
     this.prompts = prompts
     this.#options = options
-    this.#pool = pool
+    this.#member = member
     this.#reach = view?.reach ?? {}
     this.#whole = view?.whole ?? this
     this.#waitQueue = view ? view.whole.#waitQueue : new WaitQueue(options.lockTimeout.total)
@@ -323,7 +178,7 @@ class OpenAgentMemory implements AgentMemory {
 
   withReach(reach: Reach): MemoryView {
     const narrowed = narrowReach(this.#reach, checkReach(reach))
-    return new OpenAgentMemory(this.#options, this.#pool, { whole: this.#whole, reach: narrowed })
+    return new OpenAgentMemory(this.#options, this.#member, { whole: this.#whole, reach: narrowed })
   }
 
   close(): Promise<void> {
@@ -338,7 +193,7 @@ class OpenAgentMemory implements AgentMemory {
   async #close(): Promise<void> {
     await Promise.allSettled(this.#running)
     await this.#followUps?.close()
-    await this.#pool.close()
+    await this.#member.leave()
   }
 
   #nextContext(): CallContext {
@@ -412,7 +267,7 @@ class OpenAgentMemory implements AgentMemory {
       for (let isUrgent = false; ; isUrgent = true) {
         const mayLock = ticket !== undefined && this.#waitQueue.isFirst(ticket)
         const request = { ...asked, context, waitingSince: ticket?.waitingSince, mayLock }
-        const answer = await this.#pool.run({ request, guestTime, onLockWanted, isUrgent })
+        const answer = await this.#member.run({ request, guestTime, onLockWanted, isUrgent })
         if (answer.kind !== 'retry') return answer
         await this.#waitQueue.wait(ticket!)
       }

@@ -1,4 +1,5 @@
 import { invalidOption } from './errors.ts'
+import type { Prompt, Resource, ResourceTemplate, Tool } from './tool.ts'
 
 /** A component's description of itself: the JSON that `describe` in `wit/toolbox` returns. */
 export interface Description {
@@ -64,59 +65,6 @@ export interface DescribedTool extends Tool {
   readonly qualified_name: string
   /** The other toolsets that have a tool of the same name. */
   readonly shared_with: readonly string[]
-}
-
-/** A tool as the component describes it. Its fields can be given to a model as they are. */
-export interface Tool {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  /** The JSON Schema (2020-12) of the arguments. */
-  readonly inputSchema: Readonly<Record<string, unknown>>
-  /** The JSON Schema (2020-12) of the result. */
-  readonly outputSchema: Readonly<Record<string, unknown>>
-  /** The tool annotations of MCP: hints for the client, not promises. */
-  readonly annotations: {
-    readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
-    readonly openWorldHint: boolean
-  }
-  /** Who uses the tool. Offer only tools for a `model` to a model. `call` runs both kinds. */
-  readonly audience: 'model' | 'person'
-  /** Whether a model always has to see the tool. The others can be shown when the model looks for them. */
-  readonly always_visible: boolean
-}
-
-/** A resource as the component describes it. */
-export interface Resource {
-  readonly uri: string
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly mimeType: string
-}
-
-/** A pattern for the URIs of several resources, as the component describes it. */
-export interface ResourceTemplate extends Omit<Resource, 'uri'> {
-  /** It becomes a URI when its `{variables}` are replaced by values. */
-  readonly uriTemplate: string
-}
-
-/** A prompt as the component describes it. */
-export interface Prompt {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  /** Its arguments, which are texts. */
-  readonly arguments: readonly PromptArgument[]
-}
-
-/** An argument of a prompt. */
-export interface PromptArgument {
-  readonly name: string
-  readonly description: string
-  readonly required: boolean
 }
 
 /** The lists of the mounted toolsets, in the order in which users should see them. */

@@ -4,22 +4,18 @@ import type {
   Outcome,
   Reference,
 } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import type { Modules } from './modules.ts'
 import type { LockTimeout } from './storage/lock.ts'
 import type { Durability } from './durability.ts'
 import type { SentZone } from './time-zone.ts'
 
-/** The data that a worker is started with. */
-export interface WorkerSettings {
-  /** The URL of the transpiled component's JavaScript. */
-  readonly component: string
-  readonly modules: Readonly<Record<string, WebAssembly.Module>>
+/** What a worker needs to serve the calls of one memory. */
+export interface MemorySettings {
+  readonly modules: Modules
   /** The most bytes of linear memory, which the modules have as their limit. */
   readonly memoryLimit: number
-  /** The memory of a `SharedState`. */
-  readonly sharedState: SharedArrayBuffer
-  /** The same of the component of files. */
-  readonly files: string
-  readonly filesModules: Readonly<Record<string, WebAssembly.Module>>
+  /** The core modules of the component of files. */
+  readonly filesModules: Modules
   /** What is granted, as the component of files wrote it. */
   readonly grants: string
   readonly durability: Durability
@@ -27,6 +23,14 @@ export interface WorkerSettings {
   /** The most storage calls that a call may make. */
   readonly storageCalls: number
 }
+
+/** A message to a worker. Memories have numbers, since workers serve several of them. */
+export type Message =
+  /** The worker gets to know a memory, before its first request. */
+  | { readonly kind: 'open'; readonly memory: number; readonly settings: MemorySettings }
+  | { readonly kind: 'serve'; readonly memory: number; readonly request: Request }
+  /** The worker closes all that it has open for a memory, and reports `closed`. */
+  | { readonly kind: 'close'; readonly memory: number }
 
 /** A request without its context: a function of the toolbox and its arguments. */
 export type Asked =
@@ -58,7 +62,7 @@ export type Request = Asked & {
 
 /**
  * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `takes-lock` and
- * `waits-for-lock` need no reply. Every other report ends the request.
+ * `waits-for-lock` need no reply. Every other report but `closed` ends the request.
  */
 export type Report =
   /** The call wants the lock of a place, for the first time in this run. */
@@ -72,4 +76,6 @@ export type Report =
   | { readonly kind: 'failure'; readonly code: Failure['code']; readonly message: string }
   /** Other calls are before this one. It has changed nothing: run it again once it is next. */
   | { readonly kind: 'retry' }
+  /** All that was open for a memory is closed. This belongs to no request. */
+  | { readonly kind: 'closed' }
   | { readonly kind: 'ended'; readonly reason: 'memory' | 'storage-calls' | 'trap'; readonly message: string }

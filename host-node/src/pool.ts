@@ -1,11 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { SharedState, type LockReply } from './shared-state.ts'
 import { MemoryCallError } from './errors.ts'
-import type { Report, Request, WorkerSettings } from './messages.ts'
-import type { Modules } from './worker/component.ts'
+import type { MemorySettings, Message, Report, Request } from './messages.ts'
 
 /** The report that ends a request. */
-export type Answer = Exclude<Report, { kind: 'wants-lock' | 'takes-lock' | 'waits-for-lock' }>
+export type Answer = Exclude<Report, { kind: 'wants-lock' | 'takes-lock' | 'waits-for-lock' | 'closed' }>
 
 export interface Job {
   readonly request: Request
@@ -17,80 +16,121 @@ export interface Job {
   readonly isUrgent: boolean
 }
 
+/** How the pool serves a memory. */
+export interface MemberOptions {
+  /** Known once the component is compiled. */
+  readonly settings: Promise<MemorySettings>
+  /** The most workers that run its calls. Those that wait for a lock do not count. */
+  readonly size: number
+  /** The most milliseconds that one statement on a database may run. */
+  readonly statementTime: number
+}
+
+/** A memory that the pool serves. */
+export interface Member {
+  run(job: Job): Promise<Answer>
+  /** Ends the calls of this memory, and closes what idle workers have open for it. The last one ends all workers. */
+  leave(): Promise<void>
+}
+
+interface PoolMember extends Member, MemberOptions {
+  readonly number: number
+}
+
 interface QueuedJob extends Job {
+  readonly member: PoolMember
+  readonly settings: MemorySettings
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: MemoryCallError) => void
 }
 
-/** The most workers that wait for a lock, as a multiple of the pool's size. */
+/** The most workers that wait for a lock, as a multiple of the size of their memory. */
 const maxWaitingFactor = 4
 
 /**
- * Worker threads that run one request each. They start when they are needed and do not keep the process alive.
+ * Worker threads that run one request each, of all open memories of a component. They start when they are needed, do
+ * not keep the process alive, and end when the last memory is closed.
  *
- * A worker that waits for a lock does not count toward the size. So a lock that another process holds for long does not
- * take workers from reads and from the writers of other places.
+ * A worker that waits for a lock does not count toward the sizes. So a lock that another process holds for long does not
+ * take workers from reads, from the writers of other places or from other memories.
  */
 export class WorkerPool {
-  /** Undefined until the component is compiled. */
-  #settings: Omit<WorkerSettings, 'sharedState'> | undefined
-  readonly #size: number
-  readonly #statementTime: number
-  #failure: MemoryCallError | undefined
+  readonly #program: string
+  readonly #members = new Set<PoolMember>()
   readonly #queue: QueuedJob[] = []
   readonly #workers = new Set<PoolWorker>()
+  #lastNumber = 0
 
-  /** `statementTime` is the most milliseconds that one statement on a database may run. */
-  constructor(
-    settings: Omit<WorkerSettings, 'sharedState' | 'modules'>,
-    compiled: Promise<Modules>,
-    size: number,
-    statementTime: number,
-  ) {
-    this.#size = size
-    this.#statementTime = statementTime
-    compiled.then(
-      (modules) => {
-        this.#settings = { ...settings, modules }
-        this.#assign()
-      },
-      (error) => this.#fail(new MemoryCallError('trap', `the component cannot be compiled: ${error}`)),
-    )
+  /** `program` is a script in CommonJS. */
+  constructor(program: string) {
+    this.#program = program
   }
 
-  run(job: Job): Promise<Answer> {
-    if (this.#failure) return Promise.reject(this.#failure)
+  join(options: MemberOptions): Member {
+    // Calls hear of the error.
+    options.settings.catch(() => {})
+    const member: PoolMember = {
+      ...options,
+      number: ++this.#lastNumber,
+      run: (job) => this.#run(member, job),
+      leave: () => this.#leave(member),
+    }
+    this.#members.add(member)
+    return member
+  }
+
+  async #run(member: PoolMember, job: Job): Promise<Answer> {
+    const settings = await member.settings.catch((error) => {
+      throw new MemoryCallError('trap', `the component cannot be compiled: ${error}`)
+    })
+    if (!this.#members.has(member)) throw closedError()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const queued = { ...job, resolve, reject }
+    const queued = { ...job, member, settings, resolve, reject }
     if (job.isUrgent) this.#queue.unshift(queued)
     else this.#queue.push(queued)
     this.#assign()
     return promise
   }
 
-  /** Rejects all calls, also later ones. */
-  #fail(error: MemoryCallError): void {
-    this.#failure = error
-    for (const { reject } of this.#queue.splice(0)) reject(error)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.end()))
+  async #leave(member: PoolMember): Promise<void> {
+    this.#members.delete(member)
+    for (const job of this.#queue.filter((job) => job.member === member)) {
+      this.#queue.splice(this.#queue.indexOf(job), 1)
+      job.reject(closedError())
+    }
+    const isLast = this.#members.size === 0
+    const closing = [...this.#workers].map((worker) =>
+      isLast || worker.member === member ? worker.end(closedError()) : worker.forget(member),
+    )
+    await Promise.all(closing)
   }
 
   #assign(): void {
-    while (this.#settings !== undefined && this.#queue.length > 0) {
-      const workers = [...this.#workers]
-      const idle = workers.find((worker) => worker.isIdle)
-      const busy = workers.filter((worker) => !worker.isIdle).length
-      const waiting = workers.filter((worker) => worker.waitsForLock).length
-      if (busy >= this.#size + Math.min(waiting, maxWaitingFactor * this.#size)) return
-      ;(idle ?? this.#start(this.#settings)).run(this.#queue.shift()!)
+    for (const job of [...this.#queue]) {
+      if (!this.#mayStart(job.member)) continue
+      this.#queue.splice(this.#queue.indexOf(job), 1)
+      this.#idleWorker(job.member).run(job)
     }
   }
 
-  #start(settings: Omit<WorkerSettings, 'sharedState'>): PoolWorker {
-    const worker = new PoolWorker(settings, this.#statementTime, {
+  /** Whether another worker may run a call of this memory. */
+  #mayStart(member: PoolMember): boolean {
+    const busy = [...this.#workers].filter((worker) => !worker.isIdle)
+    const running = busy.filter((worker) => !worker.waitsForLock)
+    const own = busy.filter((worker) => worker.member === member)
+    const waiting = own.filter((worker) => worker.waitsForLock)
+    const size = Math.max(...[...this.#members].map(({ size }) => size))
+    return running.length < size && own.length < member.size + Math.min(waiting.length, maxWaitingFactor * member.size)
+  }
+
+  /** An idle worker, if possible one that has open what this memory needs. */
+  #idleWorker(member: PoolMember): PoolWorker {
+    const idle = [...this.#workers].filter((worker) => worker.isIdle)
+    return idle.find((worker) => worker.knows(member)) ?? idle[0] ?? this.#start()
+  }
+
+  #start(): PoolWorker {
+    const worker = new PoolWorker(this.#program, {
       onFree: () => this.#assign(),
       onEnd: () => {
         this.#workers.delete(worker)
@@ -102,6 +142,10 @@ export class WorkerPool {
   }
 }
 
+function closedError(): MemoryCallError {
+  return new MemoryCallError('closed', 'the memory was closed')
+}
+
 /** The events of a worker that its pool handles. */
 interface WorkerEvents {
   /** Another job may start: the worker is idle, or it waits for a lock. */
@@ -109,27 +153,28 @@ interface WorkerEvents {
   onEnd(): void
 }
 
+/** The most memories that a worker has something open for. */
+const maxKnown = 4
+
 /** One worker thread, until it ends. */
 class PoolWorker {
   /** Whether its job had to wait for a lock. The job may have the lock by now. */
   waitsForLock = false
   readonly #sharedState = new SharedState()
   readonly #worker: Worker
-  readonly #statementTime: number
   readonly #events: WorkerEvents
+  /** The memories that it has something open for, the most recently used last. */
+  readonly #known = new Set<PoolMember>()
   #job: QueuedJob | undefined
   #timer: NodeJS.Timeout | undefined
   /** Why the thread ends or has ended. */
   #endReason: MemoryCallError | undefined
+  /** The thread keeps the process alive while somebody waits for it. */
+  #waiting = 0
 
-  constructor(settings: Omit<WorkerSettings, 'sharedState'>, statementTime: number, events: WorkerEvents) {
-    this.#statementTime = statementTime
+  constructor(program: string, events: WorkerEvents) {
     this.#events = events
-    this.#worker = new Worker(new URL('./worker/worker.js', import.meta.url), {
-      workerData: { ...settings, sharedState: this.#sharedState.memory },
-      env: {},
-      execArgv: [],
-    })
+    this.#worker = new Worker(program, { eval: true, workerData: this.#sharedState.memory, env: {}, execArgv: [] })
     this.#worker.unref()
     this.#worker.on('message', (report: Report) => this.#receive(report))
     this.#worker.on(
@@ -143,17 +188,62 @@ class PoolWorker {
     return this.#job === undefined && this.#endReason === undefined
   }
 
-  run(job: QueuedJob): void {
-    this.#job = job
-    this.#sharedState.reset()
-    this.#worker.ref()
-    this.#worker.postMessage(job.request)
-    this.#scheduleCheck(Math.min(job.guestTime, this.#statementTime))
+  /** The memory whose job it runs. */
+  get member(): PoolMember | undefined {
+    return this.#job?.member
   }
 
-  async end(): Promise<void> {
-    this.#endReason ??= new MemoryCallError('closed', 'the memory was closed')
+  knows(member: PoolMember): boolean {
+    return this.#known.has(member)
+  }
+
+  run(job: QueuedJob): void {
+    const { member, request } = job
+    this.#job = job
+    this.#sharedState.reset()
+    this.#beginWait()
+    this.#open(member, job.settings)
+    this.#send({ kind: 'serve', memory: member.number, request })
+    this.#scheduleCheck(Math.min(job.guestTime, member.statementTime))
+  }
+
+  /** Closes what is open for a memory. Waits for that, unless the worker is busy: then it happens after its job. */
+  async forget(member: PoolMember): Promise<void> {
+    if (!this.#known.delete(member)) return
+    const { isIdle } = this
+    this.#send({ kind: 'close', memory: member.number })
+    if (!isIdle) return
+    this.#beginWait()
+    await new Promise<void>((resolve) => {
+      const onMessage = ({ kind }: Report) => kind === 'closed' && done()
+      const done = () => {
+        this.#worker.off('message', onMessage).off('exit', done)
+        this.#endWait()
+        resolve()
+      }
+      this.#worker.on('message', onMessage).on('exit', done)
+    })
+  }
+
+  async end(reason: MemoryCallError): Promise<void> {
+    this.#endReason ??= reason
     await this.#worker.terminate()
+  }
+
+  /** Lets the thread know a memory, and closes what the least recently used one has open. */
+  #open(member: PoolMember, settings: MemorySettings): void {
+    const memory = member.number
+    if (!this.#known.delete(member)) this.#send({ kind: 'open', memory, settings })
+    this.#known.add(member)
+    if (this.#known.size > maxKnown) {
+      const [oldest] = this.#known
+      this.#known.delete(oldest!)
+      this.#send({ kind: 'close', memory: oldest!.number })
+    }
+  }
+
+  #send(message: Message): void {
+    this.#worker.postMessage(message)
   }
 
   /** Checks the time limits in `left` milliseconds, when the call can have reached one at the earliest. */
@@ -165,16 +255,16 @@ class PoolWorker {
   async #checkTime(): Promise<void> {
     const job = this.#job
     if (job === undefined) return
-    const { guestTime } = job
-    const statementTime = this.#statementTime
-    if (this.#sharedState.statementTime() >= statementTime) return this.#abandon()
+    const { guestTime, member } = job
+    const { statementTime } = member
+    if (this.#sharedState.statementTime() >= statementTime) return this.#abandon(statementTime)
     let used = this.#sharedState.guestTime()
     // On a busy machine the thread may have waited for a processor. Only the processor time counts.
     if (used >= guestTime) {
-      const thread = await this.#worker.cpuUsage().catch(() => undefined)
+      const time = await this.#sharedState.processorTime(this.#worker).catch(() => undefined)
       // The thread has ended or finished its job meanwhile.
-      if (thread === undefined || this.#job !== job || this.#endReason !== undefined) return
-      used = this.#sharedState.processorTime(thread)
+      if (time === undefined || this.#job !== job || this.#endReason !== undefined) return
+      used = time
     }
     if (used < guestTime) {
       const left = Math.min(guestTime - used, statementTime - this.#sharedState.statementTime())
@@ -188,10 +278,10 @@ class PoolWorker {
    * Gives up a thread that runs a statement, without waiting for its end. Node cannot interrupt SQLite: the thread and
    * its locks last until the statement ends.
    */
-  #abandon(): void {
+  #abandon(statementTime: number): void {
     this.#endReason = new MemoryCallError(
       'deadline',
-      `a statement on a database ran for more than ${this.#statementTime} ms; it was given up`,
+      `a statement on a database ran for more than ${statementTime} ms; it was given up`,
     )
     void this.#worker.terminate()
     this.#handleExit()
@@ -199,6 +289,7 @@ class PoolWorker {
 
   #receive(report: Report): void {
     const job = this.#job
+    if (report.kind === 'closed') return
     if (job === undefined) return // The job was given up.
     if (report.kind === 'wants-lock') return this.#sharedState.reply(job.onLockWanted(report.lock))
     if (report.kind === 'takes-lock') return void job.onLockWanted(report.lock)
@@ -221,9 +312,18 @@ class PoolWorker {
   }
 
   #finishJob(): void {
+    if (this.#job === undefined) return
     clearTimeout(this.#timer)
     this.#job = undefined
     this.waitsForLock = false
-    this.#worker.unref()
+    this.#endWait()
+  }
+
+  #beginWait(): void {
+    if (this.#waiting++ === 0) this.#worker.ref()
+  }
+
+  #endWait(): void {
+    if (--this.#waiting === 0) this.#worker.unref()
   }
 }

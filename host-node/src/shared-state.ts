@@ -1,3 +1,8 @@
+import { Worker } from 'node:worker_threads'
+
+/** Whether both threads know the processor time of a worker. */
+const tellsThreads = 'threadCpuUsage' in process && 'cpuUsage' in Worker.prototype
+
 // Indices: `reply` in the 32-bit view (bytes 16 to 19), all others in the 64-bit view.
 const guestNanoseconds = 0
 const guestSince = 1
@@ -39,14 +44,18 @@ export class SharedState {
     this.leaveStatement()
   }
 
-  /** On the worker: stores the processor time that the thread has used before this call. */
+  /**
+   * On the worker: stores the processor time that the thread has used before this call. Node before 24.6 knows the time
+   * of the process only. So there, a call may get more time than its limit, and never less.
+   */
   beginCall(): void {
-    const { user, system } = process.threadCpuUsage()
+    const { user, system } = tellsThreads ? process.threadCpuUsage() : process.cpuUsage()
     Atomics.store(this.#times, processorBefore, BigInt(user + system))
   }
 
-  /** The milliseconds of processor time that this call has used, from the thread's usage since it started. */
-  processorTime({ user, system }: NodeJS.CpuUsage): number {
+  /** On the main thread: the milliseconds of processor time that this call has used. */
+  async processorTime(worker: Worker): Promise<number> {
+    const { user, system } = tellsThreads ? await worker.cpuUsage() : process.cpuUsage()
     return (user + system - Number(Atomics.load(this.#times, processorBefore))) / 1e3
   }
 

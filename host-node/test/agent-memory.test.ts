@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory'
 import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
 import { openRepository } from './fixtures/places.ts'
@@ -186,7 +186,7 @@ test('closing waits for the calls that were made, and later calls reject', async
 })
 
 test('a memory that is not closed does not keep the process alive', () => {
-  const program = `import { openMemory } from 'agent-memory-host'; await openMemory({ allow: [] }); console.log('open')`
+  const program = `import { openMemory } from 'agent-memory'; await openMemory({ allow: [] }); console.log('open')`
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: repositoryFile('host-node'),
     encoding: 'utf8',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AgentMemory, type MemoryOptions, openMemory, type SummaryRequest } from 'agent-memory-host'
+import { type AgentMemory, type MemoryOptions, openMemory, type SummaryRequest } from 'agent-memory'
 import { FollowUps, type FollowUpTimes } from '../dist/follow-ups.js'
 import type { Summarize } from '../dist/summaries.js'
 import { emptyDirectory, testProgram } from './fixtures/scratch.ts'
@@ -306,7 +306,7 @@ test('processes that share a database lose no memory and summarise none twice', 
 
 test('neither a summary nor a lease keeps the process alive', () => {
   const program = `
-    import { openMemory } from 'agent-memory-host'
+    import { openMemory } from 'agent-memory'
     const { promise: asked, resolve } = Promise.withResolvers()
     const options = { settings: { layers: { file: process.argv[1], recent_capacity: 2 } }, workers: 1 }
     const summarize = () => (resolve(), new Promise(() => {}))

@@ -11,7 +11,9 @@ const files = product('agent_memory_files_component')
 
 requireFresh(files, sourcesListedFor(files), 'scripts/files-component')
 if (given === undefined) requireFresh(component, sourcesListedFor(component), 'cargo build --release')
-const sources = ['src', 'programs', 'scripts'].flatMap((directory) => filesBelow(join(root, directory)))
+const sources = ['src', 'adapters', 'cli', 'programs', 'scripts', 'test/programs'].flatMap((directory) =>
+  filesBelow(join(root, directory)),
+)
 const build = 'npm run --prefix host-node build'
 requireFresh(join(root, 'dist/index.js'), [component, files, join(root, 'package.json'), ...sources], build)
 

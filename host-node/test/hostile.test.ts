@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { before, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { MemoryCallError, type MemoryCallErrorCode, type Outcome } from 'agent-memory-host'
+import { MemoryCallError, type MemoryCallErrorCode, type Outcome } from 'agent-memory'
 import { openComponent } from '../dist/agent-memory.js'
 import { transpileTo } from '../scripts/transpile.ts'
 import type { ComponentOptions } from '../dist/options.js'
+import { componentIn } from './fixtures/components.ts'
 import {
   emptyDirectory,
   emptyRepository,
@@ -31,7 +32,7 @@ before(async () => {
 
 async function guests(options: Partial<ComponentOptions> = {}) {
   const repository = emptyRepository()
-  const memory = await openComponent(pathToFileURL(transpiled), {
+  const memory = await openComponent(componentIn(pathToFileURL(transpiled)), {
     allow: [repository],
     settings: { guests: { directory: join(emptyDirectory(), 'rows') } },
     workers: 1,

@@ -35,7 +35,7 @@ function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] |
 
 test('no file of the product imports itself through other files', () => {
   const imports = importsBySource()
-  assert.ok(imports.get('index.ts')?.includes('agent-memory.ts'), 'imports are not found')
+  assert.ok(imports.get('index.ts')?.includes('open-memory.ts'), 'imports are not found')
   for (const [file, paths] of imports) {
     for (const path of paths) assert.ok(imports.has(path), `\`${file}\` imports \`${path}\`, which is not found`)
   }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type MemoryOptions, openMemory } from 'agent-memory'
 import { emptyDirectory } from './fixtures/scratch.ts'
 
 const layers = (options: Partial<MemoryOptions>) =>

@@ -5,7 +5,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test } from 'node:test'
-import { type AgentMemory, MemoryCallError, MemoryOpenError, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, MemoryOpenError, openMemory } from 'agent-memory'
 import { emptyDirectory, emptyRepository } from './fixtures/scratch.ts'
 
 /** The options, and what the message of the error contains. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type AgentMemory, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, type MemoryOptions, openMemory } from 'agent-memory'
 import { emptyDirectory } from './fixtures/scratch.ts'
 
 const agent_id = 'ada'

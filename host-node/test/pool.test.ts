@@ -11,7 +11,8 @@ import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
 import { CallStorage, EndOfRun } from '../dist/worker/call.js'
 import { openComponent } from '../dist/agent-memory.js'
-import { componentOf, guest, type HostImports } from './fixtures/components.ts'
+import type { ComponentOptions } from '../dist/options.js'
+import { componentIn, componentOf, guest, type HostImports } from './fixtures/components.ts'
 import { databaseIn, newPlaces, openPlace, openRepository } from './fixtures/places.ts'
 import { emptyRepository, write } from './fixtures/scratch.ts'
 
@@ -48,7 +49,7 @@ test('opening a memory starts no thread and does not run the component', async (
   const running = countedThreads(context)
   const component = componentOf({ nothing })
   write(fileURLToPath(new URL('component.js', component)), 'throw new Error("it was run")')
-  const memory = await openComponent(component, { allow: [] })
+  const memory = await openComponent(componentIn(component), { allow: [] })
   assert.deepEqual([memory.tools.map(({ name }) => name), running.size], [['nothing'], 0])
   await memory.close()
 })
@@ -62,6 +63,68 @@ test('threads start when they are needed and end with `close`', async (context) 
   assert.equal(running.size, 3)
   await memory.close()
   assert.equal(running.size, 0)
+})
+
+/** Opens memories of one component, each with a repository of its own. */
+async function openSeveral(count: number, options: Partial<ComponentOptions> = {}) {
+  const component = componentIn(componentOf({ lock, nothing, endure: wait }))
+  const repositories = Array.from({ length: count }, emptyRepository)
+  const open = (repository: string) => openComponent(component, { allow: [repository], workers: 1, ...options })
+  const memories = await Promise.all(repositories.map(open))
+  const call = async (index: number, tool: string, input: object = {}): Promise<unknown> => {
+    const outcome = await memories[index]!.call(tool, input)
+    return outcome.isError ? outcome.error.code : outcome.result
+  }
+  return { repositories, memories, call }
+}
+
+function wait({ milliseconds }: { milliseconds: number }) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+  return 'waited'
+}
+
+test('memories share threads, which end with the last one', async (context) => {
+  const running = countedThreads(context)
+  const { memories, call } = await openSeveral(10)
+  for (let index = 0; index < 10; index++) assert.equal(await call(index, 'nothing'), 'done')
+  assert.equal(running.size, 1)
+  for (const memory of memories.slice(1)) await memory.close()
+  assert.equal(await call(0, 'nothing'), 'done')
+  assert.equal(running.size, 1)
+  await memories[0]!.close()
+  assert.equal(running.size, 0)
+})
+
+test('on a shared thread, each memory reaches what it was granted itself', async (context) => {
+  const running = countedThreads(context)
+  const { repositories, memories, call } = await openSeveral(6)
+  for (let index = 0; index < 6; index++) {
+    for (const [owner, repo] of repositories.entries())
+      assert.equal(await call(index, 'lock', { repo }), owner === index ? 'locked' : 'not-granted')
+  }
+  assert.equal(running.size, 1)
+  await Promise.all(memories.map((memory) => memory.close()))
+})
+
+test('closing a memory waits for no call of another, and stops none', async () => {
+  const { memories, call } = await openSeveral(2)
+  await call(0, 'nothing')
+  await call(1, 'nothing')
+  const running = call(1, 'endure', { milliseconds: 1000 })
+  assert.equal(await Promise.race([running, memories[0]!.close().then(() => 'closed')]), 'closed')
+  assert.equal(await running, 'waited')
+  assert.equal(await call(1, 'nothing'), 'done')
+  await memories[1]!.close()
+})
+
+test('a lock that is stuck for one memory holds up no other', async () => {
+  const { repositories, memories, call } = await openSeveral(2, { lockWait: 60_000 })
+  const stuck = Lock.acquire(openRepository(repositories[0]!), { atHead: 0, total: 0 }, monotonic())
+  const waiting = Array.from({ length: 6 }, () => call(0, 'lock', { repo: repositories[0] }))
+  assert.equal(await call(1, 'lock', { repo: repositories[1] }), 'locked')
+  stuck.release()
+  assert.deepEqual(await Promise.all(waiting), Array(6).fill('locked'))
+  await Promise.all(memories.map((memory) => memory.close()))
 })
 
 test('waiting calls use additional threads, at most four times `workers`', async (context) => {

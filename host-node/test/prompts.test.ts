@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openMemory } from 'agent-memory-host'
+import { openMemory } from 'agent-memory'
 import { emptyDirectory } from './fixtures/scratch.ts'
 
 const layers = () =>

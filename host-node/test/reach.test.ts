@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type AgentMemory, MemoryCallError, type MemoryView, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryView, openMemory } from 'agent-memory'
 import { emptyDirectory } from './fixtures/scratch.ts'
 
 function openRecords(): Promise<AgentMemory> {

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { openComponent } from '../dist/agent-memory.js'
 import { toolsetTypes } from '../scripts/toolset-types.ts'
 import { transpileTo } from '../scripts/transpile.ts'
+import { componentIn } from './fixtures/components.ts'
 import { emptyDirectory, repositoryFile, write } from './fixtures/scratch.ts'
 
 // The toolset of `tests/guests/toy`. Nothing in this host knows it.
@@ -19,7 +20,7 @@ before(async () => {
 })
 
 const open = (settings: object) =>
-  openComponent(pathToFileURL(transpiled), { allow: [], workers: 1, settings: { notes: settings } })
+  openComponent(componentIn(pathToFileURL(transpiled)), { allow: [], workers: 1, settings: { notes: settings } })
 
 test('a toolset that the host does not know runs with its settings', async () => {
   const directory = join(emptyDirectory(), 'notes')

@@ -71,7 +71,7 @@ export class Lock {
   }
 
   release(): void {
-    this.#file[Symbol.dispose]()
+    this.#file.release()
   }
 }
 
@@ -94,16 +94,32 @@ function takeFiles(
   directory: string,
   wait: Wait,
 ): { lock: LockFile; atHeadUntil: number } | undefined {
-  using queue = new LockFile(join(directory, queueFile), place)
-  queue.take(queuePoll, wait.deadline, wait)
-  using open = new DisposableStack()
-  const lock = open.use(new LockFile(join(directory, lockFile), place))
-  const atHeadUntil = Math.min(wait.deadline, monotonic() + wait.atHead)
-  lock.take(lockPoll, atHeadUntil, wait)
-  if (!lock.isInPlace()) return undefined
-  place.checkOwner()
-  open.move()
-  return { lock, atHeadUntil }
+  const queue = new LockFile(join(directory, queueFile), place)
+  try {
+    queue.take(queuePoll, wait.deadline, wait)
+    return takeLockFile(place, directory, wait)
+  } finally {
+    queue.release()
+  }
+}
+
+function takeLockFile(
+  place: Lockable,
+  directory: string,
+  wait: Wait,
+): { lock: LockFile; atHeadUntil: number } | undefined {
+  const lock = new LockFile(join(directory, lockFile), place)
+  let isTaken = false
+  try {
+    const atHeadUntil = Math.min(wait.deadline, monotonic() + wait.atHead)
+    lock.take(lockPoll, atHeadUntil, wait)
+    if (!lock.isInPlace()) return undefined
+    place.checkOwner()
+    isTaken = true
+    return { lock, atHeadUntil }
+  } finally {
+    if (!isTaken) lock.release()
+  }
 }
 
 /** An open lock file. */
@@ -150,7 +166,7 @@ class LockFile {
     return isInPlace(this.#path, this.#open)
   }
 
-  [Symbol.dispose](): void {
+  release(): void {
     const { database } = this.#open
     try {
       if (database.isTransaction) database.exec('ROLLBACK')

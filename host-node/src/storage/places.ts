@@ -1,6 +1,6 @@
 import type * as Exports from '../generated/files/interfaces/agent-memory-places-places.js'
 import type { Tree } from '../generated/files/interfaces/agent-memory-places-places.js'
-import { inertWasi } from '../worker/wasi.ts'
+import { inertWasi } from '../wasi.ts'
 import { StorageError } from './error.ts'
 import { fileSystem } from './file-system.ts'
 

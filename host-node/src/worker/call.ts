@@ -2,7 +2,7 @@ import { type SharedState, LockReply } from '../shared-state.ts'
 import type { Kind, Mode } from '../generated/component/interfaces/agent-memory-storage-database.js'
 import type { Area, Change, Entry } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
-import type { Report, Request, WorkerSettings } from '../messages.ts'
+import type { MemorySettings, Report, Request } from '../messages.ts'
 import type { Database, Databases } from '../storage/database/database.ts'
 import { nestedError } from '../storage/database/error.ts'
 import { databaseFile } from '../storage/database/file.ts'
@@ -32,7 +32,7 @@ const maxOpenDatabases = 100
 
 /** The storage of one call. It keeps track of everything that the call has open. */
 export class CallStorage {
-  readonly #settings: WorkerSettings
+  readonly #settings: MemorySettings
   readonly #sharedState: SharedState
   readonly #send: (report: Report) => void
   readonly #databases: Databases
@@ -52,7 +52,7 @@ export class CallStorage {
   resources = 0
 
   constructor(
-    settings: WorkerSettings,
+    settings: MemorySettings,
     sharedState: SharedState,
     send: (report: Report) => void,
     databases: Databases,

@@ -1,8 +1,8 @@
 import type * as Toolbox from '../generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { CallStorage } from './call.ts'
 import { database, documents } from './capability.ts'
-import type { Instantiate } from './component.ts'
-import { inertWasi } from './wasi.ts'
+import type { Instantiate } from './toolbox.ts'
+import { inertWasi } from '../wasi.ts'
 
 /** An instance may keep at most this part of the limit of linear memory for the next call. */
 const keptPart = 1 / 32

@@ -1,5 +1,5 @@
 // Appends one entry, for tests that trace its system calls. Tracing is slow, so the time limit is long.
-import { openMemory } from 'agent-memory-host'
+import { openMemory } from 'agent-memory'
 
 const [repository, content] = process.argv.slice(2) as [string, string]
 await using memory = await openMemory({ allow: [repository], limits: { guestTime: 60_000 } })

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openComponent } from '../../dist/agent-memory.js'
+import { componentIn } from '../fixtures/components.ts'
 
 const [transpiled] = process.argv.slice(2) as [string]
 const directory = mkdtempSync(join(tmpdir(), 'agent-memory-'))
-const memory = await openComponent(pathToFileURL(transpiled), {
+const memory = await openComponent(componentIn(pathToFileURL(transpiled)), {
   allow: [],
   settings: { guests: { directory: join(directory, 'rows') } },
   workers: 1,

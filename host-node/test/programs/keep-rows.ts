@@ -1,6 +1,6 @@
 // Stores memories in a directory from several threads, prints the names of its files, and ends in the given way.
 import { readdirSync } from 'node:fs'
-import { openMemory } from 'agent-memory-host'
+import { openMemory } from 'agent-memory'
 
 const [directory, ending] = process.argv.slice(2)
 const memory = await openMemory({

@@ -1,6 +1,6 @@
 // Adds recent memories of one agent, and summarises those of all processes by joining them:
 //     node summarise-adds.ts DATABASE NAME COUNT
-import { openMemory } from 'agent-memory-host'
+import { openMemory } from 'agent-memory'
 
 const [file, name, count] = process.argv.slice(2) as [string, string, string]
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
-import { openMemory } from 'agent-memory-host'
+import { openMemory } from 'agent-memory'
 import type { Wanted } from '../../dist/storage/places.js'
 import { copy, put, remove, thrown, tree, version } from '../fixtures/changes.ts'
 import { newPlaces, openPlace, openRepository, restored } from '../fixtures/places.ts'

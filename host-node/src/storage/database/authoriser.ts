@@ -1,25 +1,6 @@
 import { constants, type DatabaseSync } from 'node:sqlite'
-
-/** The granted pragmas. A transaction may also set `user_version`; all others only read. */
-const pragmas = new Set([
-  'data_version', // FTS5 needs it.
-  'foreign_key_check',
-  'freelist_count',
-  'index_info',
-  'index_list',
-  'index_xinfo',
-  'integrity_check',
-  'page_count',
-  'page_size',
-  'quick_check',
-  'table_info',
-  'table_list',
-  'table_xinfo',
-  'user_version',
-])
-
-/** The granted pragmas that may have no argument. With one, `page_size` would set something. */
-const withoutArgument = new Set(['data_version', 'freelist_count', 'page_count', 'page_size'])
+import { isPragmaGranted } from './pragmas.ts'
+import { judge } from './statement-text.ts'
 
 const deniedFunctions = new Set(['load_extension', 'fts3_tokenizer'])
 
@@ -63,8 +44,12 @@ export class Authoriser {
   /** Whether a statement that was prepared since `reset` changes something. */
   hasChanges = false
   #isHost = false
+  /** Node before 24.10 has no authoriser: the text of a statement decides. */
+  readonly #judgesText: boolean
 
   constructor(database: DatabaseSync) {
+    this.#judgesText = !('setAuthorizer' in database)
+    if (this.#judgesText) return
     // SQLite calls this when it prepares a statement, also when a changed schema makes it prepare one again.
     database.setAuthorizer((action, first, second, schema) => {
       if (this.#isHost) return constants.SQLITE_OK
@@ -78,6 +63,14 @@ export class Authoriser {
   reset(): void {
     this.hasDenied = false
     this.hasChanges = false
+  }
+
+  /** Looks at the text of a call's statement before it is prepared. Returns false if it is denied. */
+  admits(sql: string): boolean {
+    if (!this.#judgesText) return true
+    const verdict = judge(sql)
+    this.hasChanges = verdict === 'write'
+    return verdict !== 'denied'
   }
 
   /** Runs statements of the host. Nothing is denied. */
@@ -101,6 +94,5 @@ function isGranted(action: number, first: string | null, second: string | null, 
   // `CREATE TABLE temp.t` has the action of an ordinary table. `ALTER TABLE` updates the temporary schema, too.
   if (writeActions.has(action)) return schema !== 'temp' || action === constants.SQLITE_UPDATE
   if (action !== constants.SQLITE_PRAGMA) return readActions.has(action)
-  const name = first?.toLowerCase() ?? ''
-  return pragmas.has(name) && (second === null || !withoutArgument.has(name))
+  return isPragmaGranted(first?.toLowerCase() ?? '', second !== null)
 }

@@ -68,6 +68,11 @@ export class Databases {
       this.#open.delete(path)
     }
   }
+
+  close(): void {
+    for (const database of this.#open.values()) database.close()
+    this.#open.clear()
+  }
 }
 
 /** The most databases that stay open between calls. */

@@ -1,7 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { primaryCode, Sqlite } from '../sqlite-error.ts'
 import type { Authoriser } from './authoriser.ts'
-import { notOneStatementError } from './error.ts'
+import { notGrantedError, notOneStatementError } from './error.ts'
 
 /** The most bytes of a query's rows, and of a statement's parameters: 16 MiB. */
 export const maxBytes = 16 * 1024 * 1024
@@ -20,6 +20,7 @@ export interface Prepared {
 /** Prepares a statement. Throws unless the text has exactly one. */
 export function prepare(database: DatabaseSync, authoriser: Authoriser, sql: string): Prepared {
   if (isBlank(sql)) throw notOneStatementError()
+  if (!authoriser.admits(sql)) throw notGrantedError()
   const statement = database.prepare(sql)
   // SQLite prepares the first statement of the text. `sourceSQL` is its part of the text.
   if (!isBlank(sql.slice(statement.sourceSQL.length))) throw notOneStatementError()
@@ -41,6 +42,27 @@ function isBlank(sql: string): boolean {
 const unreportedWrite =
   /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:explain\s+(?:query\s+plan\s+)?)?(?:alter|analyze|create|drop|reindex|vacuum)\b/i
 
+/** Whether values bind `?1` by their position. Node 22 takes it for a name. */
+const bindsByPosition = (() => {
+  const database = new DatabaseSync(':memory:')
+  try {
+    return database.prepare('SELECT ?1').get(1) !== undefined
+  } catch {
+    return false
+  } finally {
+    database.close()
+  }
+})()
+
+/** Runs a statement with the values of its parameters `?1`, `?2` and so on. */
+export function iterate(
+  statement: StatementSync,
+  values: readonly SQLInputValue[],
+): Iterator<unknown> & Iterable<unknown> {
+  if (bindsByPosition || values.length === 0) return statement.iterate(...values)
+  return statement.iterate(Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value])))
+}
+
 /**
  * The number of parameters of a statement. Node has no function for it, but binding too many fails. So this binds more
  * and more, and never runs the statement.
@@ -48,10 +70,10 @@ const unreportedWrite =
 function countParameters(statement: StatementSync): number {
   const accepts = (count: number) => {
     try {
-      statement.iterate(...Array<null>(count).fill(null)).return?.()
+      iterate(statement, Array<null>(count).fill(null)).return?.()
       return true
     } catch (error) {
-      if (primaryCode(error) === Sqlite.range) return false
+      if (primaryCode(error) === Sqlite.range || isUnknownName(error)) return false
       throw error
     }
   }
@@ -63,4 +85,8 @@ function countParameters(statement: StatementSync): number {
     else tooMany = middle
   }
   return accepted
+}
+
+function isUnknownName(error: unknown): boolean {
+  return !bindsByPosition && (error as NodeJS.ErrnoException).code === 'ERR_INVALID_STATE'
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../generated/component/interfaces/agent-memory-storage-database.js'
 import { StorageError } from '../error.ts'
 import type { Connection } from './connection.ts'
-import { maxBytes, type Prepared } from './prepare.ts'
+import { iterate, maxBytes, type Prepared } from './prepare.ts'
 
 /** The bytes that a value counts in addition to its text or blob. */
 const valueBytes = 8
@@ -71,7 +71,7 @@ export function execute(
 
 function* run(statement: StatementSync, values: Column[]): Generator<Column[]> {
   try {
-    yield* statement.iterate(...values) as Iterable<unknown> as Iterable<Column[]>
+    yield* iterate(statement, values) as Iterable<Column[]>
   } catch (error) {
     // Reset the statement: otherwise its next run would throw this error again.
     try {
@@ -134,7 +134,7 @@ function restoreBytes(
     } catch {
       return
     }
-    const rows = bytes.iterate(...values) as Iterable<unknown> as Iterable<(Uint8Array | null)[]>
+    const rows = iterate(bytes, values) as Iterable<(Uint8Array | null)[]>
     let index = 0
     for (const row of rows) {
       const restored = row.map((text): Value | undefined =>

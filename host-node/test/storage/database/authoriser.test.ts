@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { judge } from '../../../dist/storage/database/statement-text.js'
 import { begin, count, insert, storageError, databaseWithTable, single, sql, write } from '../../fixtures/database.ts'
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
@@ -120,4 +121,42 @@ test('changes need a write transaction', () => {
       'read-only',
       text,
     )
+})
+
+test('the text of a statement tells an old Node what the authoriser tells', () => {
+  const { database } = databaseWithTable()
+  for (const [text, expected] of Object.entries({
+    "SELECT 'insert' /* delete */ FROM t": 'read',
+    'VALUES (1)': 'read',
+    'EXPLAIN QUERY PLAN SELECT 1': 'read',
+    'WITH r AS (SELECT 1) SELECT * FROM r': 'read',
+    'PRAGMA user_version': 'read',
+    'PRAGMA table_info(t)': 'read',
+    'WITH r AS (SELECT 1) INSERT INTO t SELECT * FROM r': 'write',
+    '-- a note\nDELETE FROM t': 'write',
+    'REPLACE INTO t VALUES (1)': 'write',
+    'PRAGMA user_version = 7': 'write',
+    'CREATE TABLE u (x)': 'write',
+    "ATTACH ':memory:' AS away": 'denied',
+    COMMIT: 'denied',
+    'SAVEPOINT a': 'denied',
+    VACUUM: 'denied',
+    'CREATE TEMP TABLE u (x)': 'denied',
+    'CREATE TABLE temp.u (x)': 'denied',
+    'PRAGMA journal_mode = WAL': 'denied',
+    'PRAGMA main.page_size = 512': 'denied',
+    'SELECT * FROM pragma_database_list': 'denied',
+    "SELECT load_extension('x')": 'denied',
+  })) {
+    assert.equal(judge(text), expected, text)
+    const isRead = (() => {
+      try {
+        database.query(sql(text), 10)
+        return true
+      } catch {
+        return false
+      }
+    })()
+    assert.equal(isRead, expected === 'read', text)
+  }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { limitLinearMemory } from '../../dist/worker/linear-memory.js'
+import { limitLinearMemory } from '../dist/linear-memory.js'
 
 const page = 64 * 1024
 

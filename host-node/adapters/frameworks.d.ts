@@ -1,0 +1,76 @@
+// The parts of the frameworks that the adapters use, so that the build needs none of them. `tests/npm` compiles the
+// adapters' types against the frameworks themselves.
+
+declare module 'ai' {
+  export interface Tool {
+    description?: string
+    inputSchema: unknown
+    execute?(input: any, options: any): Promise<unknown>
+  }
+  export type ToolSet = Record<string, Tool>
+  export function jsonSchema(schema: object): unknown
+  export function dynamicTool(tool: Tool): Tool
+}
+
+declare module '@langchain/core/messages/tool' {
+  export class ToolMessage {
+    constructor(fields: { content: string; status: 'error'; tool_call_id: string; name: string })
+  }
+}
+
+declare module '@langchain/core/tools' {
+  export class DynamicStructuredTool {
+    constructor(fields: {
+      name: string
+      description: string
+      schema: unknown
+      func(input: any, manager?: unknown, config?: { toolCall?: { id?: string } }): Promise<unknown>
+    })
+  }
+}
+
+declare module '@openai/agents' {
+  export interface FunctionTool {
+    name: string
+  }
+  export function tool(options: {
+    name: string
+    description: string
+    parameters: unknown
+    strict: false
+    execute(input: unknown): Promise<string>
+  }): FunctionTool
+}
+
+declare module '@anthropic-ai/sdk/lib/tools/BetaRunnableTool' {
+  export interface BetaRunnableTool<Input = any> {
+    name: string
+    description?: string
+    input_schema: unknown
+    run(input: Input): Promise<string>
+    parse(input: unknown): Input
+  }
+}
+
+declare module '@anthropic-ai/sdk/lib/tools/ToolError' {
+  export class ToolError extends Error {
+    constructor(content: string)
+  }
+}
+
+declare module '@modelcontextprotocol/sdk/types.js' {
+  export const ListToolsRequestSchema: unique symbol
+  export const CallToolRequestSchema: unique symbol
+}
+
+declare module '@modelcontextprotocol/sdk/server/mcp.js' {
+  export class McpServer {
+    constructor(implementation: { name: string; version: string }, options: { capabilities: object })
+    readonly server: {
+      setRequestHandler(
+        schema: symbol,
+        handler: (request: { params: { name: string; arguments?: object } }) => object | Promise<object>,
+      ): void
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { Description } from './description.ts'
+import { type EmbeddedModules, ModuleCache } from './modules.ts'
+import { WorkerPool } from './pool.ts'
+
+/** A component as data. `scripts/embed.ts` makes it. */
+export interface EmbeddedComponent {
+  readonly description: Description
+  readonly modules: EmbeddedModules
+  /** The program of its worker threads: a script in CommonJS. */
+  readonly worker: string
+}
+
+/** A component whose memories can be opened. They share its compiled modules and its worker threads. */
+export class Component {
+  readonly description: Description
+  readonly modules: ModuleCache
+  readonly pool: WorkerPool
+
+  constructor({ description, modules, worker }: EmbeddedComponent) {
+    this.description = description
+    this.modules = new ModuleCache(modules)
+    this.pool = new WorkerPool(worker)
+  }
+}

@@ -1,0 +1,46 @@
+import { promisify } from 'node:util'
+// An older Node has no `zstdDecompress`. It shall get to `node-version.ts`.
+import zlib from 'node:zlib'
+import { limitLinearMemory } from './linear-memory.ts'
+
+/** The compiled core modules of a component, by the names that jco gave them. */
+export type Modules = Readonly<Record<string, WebAssembly.Module>>
+
+/** Core modules as text, so that every bundler takes them along: by name, compressed with Zstandard, in base64. */
+export type EmbeddedModules = Readonly<Record<string, string>>
+
+/** How many limits of linear memory a component stays compiled for. */
+const maxCached = 4
+
+/** The core modules of a component. All memories share them, with the code that V8 has optimized. */
+export class ModuleCache {
+  readonly #embedded: EmbeddedModules
+  /** By the limit of linear memory, the most recently used last. */
+  readonly #compiled = new Map<number, Promise<Modules>>()
+
+  constructor(embedded: EmbeddedModules) {
+    this.#embedded = embedded
+  }
+
+  /** Compiles the modules with their linear memory limited to `memoryLimit` bytes, unless they are cached. */
+  compile(memoryLimit: number): Promise<Modules> {
+    const compiled = this.#compiled.get(memoryLimit) ?? compile(this.#embedded, memoryLimit)
+    this.#compiled.delete(memoryLimit)
+    this.#compiled.set(memoryLimit, compiled)
+    if (this.#compiled.size > maxCached) this.#compiled.delete(this.#compiled.keys().next().value!)
+    compiled.catch(() => {
+      if (this.#compiled.get(memoryLimit) === compiled) this.#compiled.delete(memoryLimit)
+    })
+    return compiled
+  }
+}
+
+const decompress = promisify(zlib.zstdDecompress)
+
+async function compile(embedded: EmbeddedModules, memoryLimit: number): Promise<Modules> {
+  const modules = Object.entries(embedded).map(async ([name, text]) => {
+    const bytes = await decompress(Buffer.from(text, 'base64'))
+    return [name, await WebAssembly.compile(limitLinearMemory(bytes, memoryLimit))] as const
+  })
+  return Object.fromEntries(await Promise.all(modules))
+}

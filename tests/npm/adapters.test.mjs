@@ -1,0 +1,183 @@
+// Each adapter makes its calls through the machinery of the framework itself: one that works, one that is refused, and two
+// changes of one document at once.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { Agent, run as runAgent, Usage } from "@openai/agents";
+import { generateText } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
+import { importInstalled, repository, run, tool } from "./installed.mjs";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { app } from "./installed.mjs";
+
+const { openMemory } = await importInstalled("agent-memory");
+
+const append = (content) => ["append_entry", { section: "Decisions", content }];
+/** What a model asks for at once: two changes of one document, and one that is refused. */
+const calls = [append("- Use SQLite."), append("- Use Rust."), append("# A heading")];
+
+/** Opens a memory with a session, and checks afterwards what it holds. */
+async function withSession(context, use) {
+  const repo_root = repository(context);
+  const memory = await openMemory({ allow: [repo_root] });
+  try {
+    const log = { agent_name: "ada", repo_root };
+    await memory.call("start_session", log);
+    await use(memory, { agent: "ada", repository: repo_root });
+    const { result } = await memory.call("read_session", { ...log, section: "Decisions" });
+    assert.match(result.text, /Use SQLite/);
+    assert.match(result.text, /Use Rust/);
+    assert.doesNotMatch(result.text, /A heading/);
+  } finally {
+    await memory.close();
+  }
+}
+
+/** No schema has what the application sets. */
+function checkSchema(schema) {
+  assert.deepEqual(Object.keys(schema.properties).sort(), ["content", "date", "section"]);
+  assert.deepEqual(schema.required, ["section", "content"]);
+}
+
+const isRefusal = (text) => assert.match(text, /INVALID|heading/i);
+
+test("the AI SDK runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryTools } = await importInstalled("agent-memory/ai");
+    const tools = memoryTools(memory, application);
+    checkSchema(tools.append_entry.inputSchema.jsonSchema);
+    const content = calls.map(([toolName, input], index) => ({
+      type: "tool-call",
+      toolCallId: `call-${index}`,
+      toolName,
+      input: JSON.stringify(input),
+    }));
+    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+    const doGenerate = async () => ({ content, finishReason: { unified: "tool-calls" }, usage, warnings: [] });
+    const model = new MockLanguageModelV3({ doGenerate });
+    const { content: parts } = await generateText({ model, tools, prompt: "Remember." });
+    assert.equal(parts.filter(({ type }) => type === "tool-result").length, 2);
+    isRefusal(String(parts.find(({ type }) => type === "tool-error").error));
+  }));
+
+test("LangChain runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryTools } = await importInstalled("agent-memory/langchain");
+    const { convertToOpenAITool } = await import("@langchain/core/utils/function_calling");
+    const tools = memoryTools(memory, application);
+    const called = tools.find(({ name }) => name === "append_entry");
+    checkSchema(convertToOpenAITool(called).function.parameters);
+    const messages = await Promise.all(
+      calls.map(([name, args], index) => called.invoke({ type: "tool_call", id: `call-${index}`, name, args })),
+    );
+    assert.deepEqual(messages.map(({ status }) => status === "error"), [false, false, true]);
+    isRefusal(messages[2].content);
+    const wrong = await called.invoke({ type: "tool_call", id: "wrong", name: "append_entry", args: { section: 5 } });
+    assert.match(wrong.content, /section/, "the memory says what is wrong");
+  }));
+
+test("the OpenAI Agents SDK runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryTools } = await importInstalled("agent-memory/openai");
+    const tools = memoryTools(memory, application);
+    checkSchema(tools.find(({ name }) => name === "append_entry").parameters);
+    const asked = calls.map(([name, input], index) => ({
+      type: "function_call",
+      callId: `call-${index}`,
+      name,
+      status: "completed",
+      arguments: JSON.stringify(input),
+    }));
+    const text = { type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "Done." }] };
+    const answers = [asked, [text]];
+    const model = { getResponse: async () => ({ usage: new Usage(), output: answers.shift() }) };
+    const { newItems } = await runAgent(new Agent({ name: "ada", model, tools }), "Remember.");
+    const outputs = newItems.filter(({ type }) => type === "tool_call_output_item").map(({ output }) => output);
+    assert.equal(outputs.length, 3);
+    isRefusal(outputs[2]);
+  }));
+
+test("the tool runner of Anthropic's SDK runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryTools } = await importInstalled("agent-memory/anthropic");
+    const tools = memoryTools(memory, application);
+    checkSchema(tools.find(({ name }) => name === "append_entry").input_schema);
+    const asked = calls.map(([name, input], index) => ({ type: "tool_use", id: `toolu_${index}`, name, input }));
+    const sent = [];
+    const message = (content, stop_reason) => ({ id: "msg", type: "message", role: "assistant", model: "m", content, stop_reason, usage: { input_tokens: 1, output_tokens: 1 } });
+    const answers = [message(asked, "tool_use"), message([{ type: "text", text: "Done." }], "end_turn")];
+    const fetch = async (_, { body }) => {
+      sent.push(JSON.parse(body));
+      return Response.json(answers.shift());
+    };
+    const client = new Anthropic({ apiKey: "none", fetch });
+    const messages = [{ role: "user", content: "Remember." }];
+    await client.beta.messages.toolRunner({ model: "m", max_tokens: 10, messages, tools });
+    const results = sent[1].messages.at(-1).content;
+    assert.deepEqual(results.map(({ is_error }) => is_error === true), [false, false, true]);
+    isRefusal(JSON.stringify(results[2].content));
+  }));
+
+test("the server for the Claude Agent SDK runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryServer } = await importInstalled("agent-memory/claude-agent");
+    const { type, instance } = memoryServer(memory, application);
+    assert.equal(type, "sdk");
+    const client = new Client({ name: "test", version: "1" });
+    const [one, other] = InMemoryTransport.createLinkedPair();
+    await Promise.all([instance.connect(one), client.connect(other)]);
+    const { tools } = await client.listTools();
+    checkSchema(tools.find(({ name }) => name === "append_entry").inputSchema);
+    assert.ok(tools.every(({ _meta }) => _meta["anthropic/alwaysLoad"]));
+    const results = await Promise.all(calls.map(([name, args]) => client.callTool({ name, arguments: args })));
+    assert.deepEqual(results.map(({ isError }) => isError), [false, false, true]);
+    isRefusal(results[2].content[0].text);
+    await client.close();
+  }));
+
+test("a model can name no other agent", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryServer } = await importInstalled("agent-memory/claude-agent");
+    const { instance } = memoryServer(memory, application);
+    const client = new Client({ name: "test", version: "1" });
+    const [one, other] = InMemoryTransport.createLinkedPair();
+    await Promise.all([instance.connect(one), client.connect(other)]);
+    for (const [name, args] of calls.slice(0, 2)) await client.callTool({ name, arguments: args });
+    const forged = await client.callTool({ name: "append_entry", arguments: { ...calls[0][1], agent_name: "bob" } });
+    assert.equal(forged.isError, true);
+    assert.match(forged.content[0].text, /the application sets `agent_name`/);
+    await client.close();
+  }));
+
+test("the types of the adapters are those of the frameworks", async () => {
+  const program = `
+    import { openMemory } from 'agent-memory'
+    import { memoryTools as ai } from 'agent-memory/ai'
+    import { memoryTools as langchain } from 'agent-memory/langchain'
+    import { memoryTools as openai } from 'agent-memory/openai'
+    import { memoryTools as anthropic } from 'agent-memory/anthropic'
+    import { memoryServer } from 'agent-memory/claude-agent'
+    import type { ToolSet } from 'ai'
+    import type { StructuredToolInterface } from '@langchain/core/tools'
+    import type { Tool } from '@openai/agents'
+    import type Anthropic from '@anthropic-ai/sdk'
+    import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+    const memory = await openMemory({ allow: [] })
+    const ada = { agent: 'ada' }
+    export const one: ToolSet = ai(memory, ada)
+    export const two: StructuredToolInterface[] = langchain(memory, ada)
+    export const three: Tool[] = openai(memory, ada)
+    export const four: Anthropic.Beta.BetaToolUnion[] = anthropic(memory, ada)
+    export const five: McpServer = memoryServer(memory, ada).instance
+    const [first] = memory.tools
+    export const six: Anthropic.Tool.InputSchema = { ...first!.inputSchema, required: [...(first!.inputSchema.required ?? [])] }
+  `;
+  writeFileSync(join(app, "adapters.ts"), program);
+  // The frameworks' own types need more than a strict compiler takes.
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024", "--types", "", "--ignoreConfig"];
+  const { stdout, status } = await run(tool("tsc"), [...options, "adapters.ts"]);
+  assert.deepEqual([status, stdout], [0, ""]);
+});

@@ -1,0 +1,22 @@
+// Packs the npm package, and installs the tarball into an empty directory, as its users do.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { app, packageDirectory } from "./installed.mjs";
+
+rmSync(app, { recursive: true, force: true });
+mkdirSync(app, { recursive: true });
+writeFileSync(join(app, "package.json"), '{ "type": "module" }\n');
+const run = (command, args) => execFileSync(command, args, { cwd: app, stdio: ["ignore", "ignore", "inherit"] });
+run(process.execPath, [join(packageDirectory, "scripts/pack.ts"), app]);
+const [tarball] = readdirSync(app).filter((name) => name.endsWith(".tgz"));
+const quiet = ["--offline", "--no-audit", "--no-fund", "--omit=optional", "--omit=peer", "--loglevel=error"];
+run("npm", ["install", ...quiet, `./${tarball}`]);
+
+// The frameworks of the adapters are those of these tests.
+for (const name of ["@anthropic-ai/sdk", "@langchain/core", "@modelcontextprotocol/sdk", "@openai/agents", "ai"]) {
+  const link = join(app, "node_modules", name);
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(fileURLToPath(new URL(`node_modules/${name}`, import.meta.url)), link);
+}
