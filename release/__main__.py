@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "target"
 COMPONENTS = BUILT / "component/wasm32-wasip2/component"
 TERMS = [ROOT / "LICENSE", ROOT / "NOTICE", ROOT / "README.md"]
+NODE = "host-node/node_modules/.bin/node"
 PARTS = ["plugin", "crates", "npm", "python", "image", *(target.triple for target in TARGETS)]
 
 
@@ -123,22 +124,21 @@ def add_source(release: Release) -> None:
 
 def add_npm(release: Release) -> None:
     """The package that runs everywhere, on WebAssembly."""
-    for command in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
-        run("npm", *command, "--prefix", "host-node")
-    add_packed(release, ROOT / "host-node", None, "tried by scripts/test")
+    run("scripts/component", "agent-memory-files-component")
+    run("npm", "ci", "--prefix", "host-node", "--no-audit", "--no-fund")
+    run("npm", "run", "--prefix", "host-node", "build")
+    run(NODE, "host-node/scripts/pack.ts", str(release.directory))
+    release.add(release.directory / f"agent-memory-{release.version}.tgz", "npm", None, "tried by scripts/test")
 
 
 def add_npm_platform(release: Release, target: Target, tried: str) -> None:
     """The package with the program of one platform, on which the other one depends if it can."""
     out = BUILT / "release-npm" / target.npm
-    script = "host-node/scripts/platform-package.ts"
-    run("host-node/node_modules/.bin/node", script, target.npm, str(program(target)), str(out))
-    add_packed(release, out, target.triple, tried)
-
-
-def add_packed(release: Release, package: Path, platform: str | None, tried: str) -> None:
-    packed = output("npm", "pack", str(package), "--pack-destination", str(release.directory), "--json")
-    release.add(release.directory / json.loads(packed)[0]["filename"], "npm", platform, tried)
+    shutil.rmtree(out, ignore_errors=True)
+    run(NODE, "host-node/scripts/platform-package.ts", target.npm, str(program(target)), str(out))
+    run("npm", "pack", str(out), "--pack-destination", str(release.directory), "--loglevel=error")
+    packed = release.directory / f"agent-memory-{target.npm}-{release.version}.tgz"
+    release.add(packed, "npm", target.triple, tried)
 
 
 def add_crates(release: Release) -> None:

@@ -13,7 +13,7 @@ class Target:
     triple: str
     """Its name in Rust."""
     npm: str
-    """Its name in npm: system, processor and C library."""
+    """Its name in npm: system and processor."""
     wheel: str
     """The triple that its wheel is built for. On Linux that is the system's C library, which Python uses."""
     platform_tag: str

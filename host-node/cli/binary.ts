@@ -8,16 +8,14 @@ export function platform(): string {
   return `${process.platform}-${process.arch}`
 }
 
-/** The path of the native program. npm has installed the package of this platform, and of its C library on Linux. */
+/** The path of the native program. npm has installed the package of this platform. */
 export function findBinary(): string | undefined {
-  const names = process.platform === 'linux' ? ['gnu', 'musl'].map((libc) => `${platform()}-${libc}`) : [platform()]
   const file = process.platform === 'win32' ? 'agent-memory.exe' : 'agent-memory'
-  for (const name of names) {
-    try {
-      return require.resolve(`@agent-memory/${name}/bin/${file}`)
-    } catch {}
+  try {
+    return require.resolve(`@agent-memory/${platform()}/bin/${file}`)
+  } catch {
+    return undefined
   }
-  return undefined
 }
 
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const

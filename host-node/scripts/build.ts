@@ -15,7 +15,7 @@ const component = process.env.AGENT_MEMORY_COMPONENT ?? built('agent_memory_core
 const files = built('agent_memory_files_component')
 for (const [path, command] of [
   [component, 'cargo build --release'],
-  [files, 'scripts/files-component'],
+  [files, 'scripts/component agent-memory-files-component'],
 ] as const) {
   if (existsSync(path)) continue
   console.error(`error: there is no component at \`${path}\`: run \`${command}\` first`)

@@ -1,23 +1,14 @@
 import { readFileSync } from 'node:fs'
 
-/** The platforms that have a native program: `os-cpu`, with the C library on Linux. */
-export const platforms = [
-  'darwin-arm64',
-  'darwin-x64',
-  'linux-arm64-gnu',
-  'linux-arm64-musl',
-  'linux-x64-gnu',
-  'linux-x64-musl',
-  'win32-x64',
-]
+/** The platforms that have a native program: `os-cpu`. Those for Linux are static, so they run on each C library. */
+export const platforms = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64']
 
 const { version, license } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-const libraries: Record<string, string> = { gnu: 'glibc', musl: 'musl' }
 
 /** The manifest of a platform's package, and the path of the program in it. Undefined for an unknown platform. */
 export function manifestOf(platform: string): { json: object; program: string } | undefined {
   if (!platforms.includes(platform)) return undefined
-  const [os, cpu, library] = platform.split('-')
+  const [os, cpu] = platform.split('-')
   const program = `bin/agent-memory${os === 'win32' ? '.exe' : ''}`
   const json = {
     name: `@agent-memory/${platform}`,
@@ -26,7 +17,6 @@ export function manifestOf(platform: string): { json: object; program: string } 
     license,
     os: [os],
     cpu: [cpu],
-    ...(library !== undefined && { libc: [libraries[library]] }),
     files: ['bin', 'NOTICE'],
   }
   return { json, program }

@@ -76,7 +76,7 @@ pub fn files_component() -> Option<PathBuf> {
     if !path.exists() {
         return None;
     }
-    require_fresh(&path, &sources(&path), "scripts/files-component");
+    require_fresh(&path, &sources(&path), "scripts/component agent-memory-files-component");
     Some(path)
 }
 
