@@ -19,7 +19,10 @@ try {
   )
   const manifest = { ...published, optionalDependencies: optionalDependencies() }
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  const npm = spawnSync('npm', ['pack', '--loglevel=error', '--pack-destination', resolve(out)], { cwd: stage, stdio: 'inherit' })
+  const npm = spawnSync('npm', ['pack', '--loglevel=error', '--pack-destination', resolve(out)], {
+    cwd: stage,
+    stdio: 'inherit',
+  })
   process.exitCode = npm.status ?? 1
 } finally {
   rmSync(stage, { recursive: true })
