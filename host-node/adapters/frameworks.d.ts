@@ -74,3 +74,27 @@ declare module '@modelcontextprotocol/sdk/server/mcp.js' {
     }
   }
 }
+
+declare module '@mastra/core/tools' {
+  export interface ToolAction<Input = any, Output = any> {
+    execute?(input: Input): Promise<Output>
+  }
+  export function createTool(options: {
+    id: string
+    description: string
+    inputSchema: unknown
+    execute(input: unknown): Promise<unknown>
+  }): ToolAction
+}
+
+declare module 'llamaindex' {
+  export interface BaseToolWithCall {
+    call(input: any): unknown
+  }
+  export const FunctionTool: {
+    from(
+      run: (input: unknown) => Promise<string>,
+      metadata: { name: string; description: string; parameters: any },
+    ): BaseToolWithCall
+  }
+}

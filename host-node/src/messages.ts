@@ -77,5 +77,5 @@ export type Report =
   /** Other calls are before this one. It has changed nothing: run it again once it is next. */
   | { readonly kind: 'retry' }
   /** All that was open for a memory is closed. This belongs to no request. */
-  | { readonly kind: 'closed' }
+  | { readonly kind: 'closed'; readonly memory: number }
   | { readonly kind: 'ended'; readonly reason: 'memory' | 'storage-calls' | 'trap'; readonly message: string }

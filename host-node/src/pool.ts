@@ -80,6 +80,8 @@ export class WorkerPool {
   }
 
   async #run(member: PoolMember, job: Job): Promise<Answer> {
+    // The first thread starts while the component is compiled.
+    if (this.#workers.size === 0) this.#start()
     const settings = await member.settings.catch((error) => {
       throw new MemoryCallError('trap', `the component cannot be compiled: ${error}`)
     })
@@ -156,6 +158,9 @@ interface WorkerEvents {
 /** The most memories that a worker has something open for. */
 const maxKnown = 4
 
+/** Node 22 warns in each thread that SQLite is experimental. */
+const execArgv = process.versions.node.startsWith('22.') ? ['--disable-warning=ExperimentalWarning'] : []
+
 /** One worker thread, until it ends. */
 class PoolWorker {
   /** Whether its job had to wait for a lock. The job may have the lock by now. */
@@ -174,7 +179,7 @@ class PoolWorker {
 
   constructor(program: string, events: WorkerEvents) {
     this.#events = events
-    this.#worker = new Worker(program, { eval: true, workerData: this.#sharedState.memory, env: {}, execArgv: [] })
+    this.#worker = new Worker(program, { eval: true, workerData: this.#sharedState.memory, env: {}, execArgv })
     this.#worker.unref()
     this.#worker.on('message', (report: Report) => this.#receive(report))
     this.#worker.on(
@@ -215,7 +220,9 @@ class PoolWorker {
     if (!isIdle) return
     this.#beginWait()
     await new Promise<void>((resolve) => {
-      const onMessage = ({ kind }: Report) => kind === 'closed' && done()
+      const onMessage = (report: Report) => {
+        if (report.kind === 'closed' && report.memory === member.number) done()
+      }
       const done = () => {
         this.#worker.off('message', onMessage).off('exit', done)
         this.#endWait()

@@ -1,17 +1,18 @@
 // Each adapter makes its calls through the machinery of the framework itself: one that works, one that is refused, and two
 // changes of one document at once.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { agent as llamaAgent } from "@llamaindex/workflow";
+import { Agent as MastraAgent } from "@mastra/core/agent";
 import { Agent, run as runAgent, Usage } from "@openai/agents";
 import { generateText } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import { importInstalled, repository, run, tool } from "./installed.mjs";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { app } from "./installed.mjs";
+import { app, importInstalled, repository, run, tool } from "./installed.mjs";
 
 const { openMemory } = await importInstalled("agent-memory");
 
@@ -121,6 +122,54 @@ test("the tool runner of Anthropic's SDK runs the tools", (context) =>
     isRefusal(JSON.stringify(results[2].content));
   }));
 
+test("Mastra runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryTools } = await importInstalled("agent-memory/mastra");
+    const tools = memoryTools(memory, application);
+    const asked = calls.map(([toolName, input], index) => {
+      return { type: "tool-call", toolCallId: `call-${index}`, toolName, input: JSON.stringify(input) };
+    });
+    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+    const finish = { type: "finish", finishReason: { unified: "tool-calls" }, usage };
+    const chunks = [{ type: "stream-start", warnings: [] }, ...asked, finish];
+    let schemas;
+    const doStream = async ({ tools }) => {
+      schemas = tools;
+      return { stream: ReadableStream.from(chunks) };
+    };
+    const model = new MockLanguageModelV3({ doStream });
+    const agent = new MastraAgent({ id: "ada", name: "ada", instructions: "Remember.", model, tools });
+    const stream = await agent.stream("Remember.", { maxSteps: 1 });
+    await stream.consumeStream();
+    const results = await stream.toolResults;
+    checkSchema(schemas.find(({ name }) => name === "append_entry").inputSchema);
+    assert.equal(results.filter(({ payload }) => payload.result?.session_file).length, 2);
+    const { steps } = await stream.getFullOutput();
+    isRefusal(JSON.stringify(steps));
+  }));
+
+test("LlamaIndex runs the tools", (context) =>
+  withSession(context, async (memory, application) => {
+    const { memoryTools } = await importInstalled("agent-memory/llamaindex");
+    const tools = memoryTools(memory, application);
+    checkSchema(tools.find(({ metadata }) => metadata.name === "append_entry").metadata.parameters);
+    const toolCall = calls.map(([name, input], index) => ({ id: `call-${index}`, name, input }));
+    const answers = [{ delta: "", options: { toolCall } }, { delta: "Done.", options: {} }];
+    const sent = [];
+    const llm = {
+      supportToolCall: true,
+      metadata: { model: "none", tokenizer: undefined, structuredOutput: false },
+      chat: async ({ messages }) => {
+        sent.push([...messages]);
+        return ReadableStream.from([{ raw: {}, ...answers.shift() }]);
+      },
+    };
+    await llamaAgent({ llm, tools }).run("Remember.");
+    const results = sent[1].flatMap(({ options }) => options?.toolResult ?? []);
+    assert.equal(results.length, 3);
+    isRefusal(JSON.stringify(results.find(({ id }) => id === "call-2")));
+  }));
+
 test("the server for the Claude Agent SDK runs the tools", (context) =>
   withSession(context, async (memory, application) => {
     const { memoryServer } = await importInstalled("agent-memory/claude-agent");
@@ -159,11 +208,15 @@ test("the types of the adapters are those of the frameworks", async () => {
     import { memoryTools as langchain } from 'agent-memory/langchain'
     import { memoryTools as openai } from 'agent-memory/openai'
     import { memoryTools as anthropic } from 'agent-memory/anthropic'
+    import { memoryTools as mastra } from 'agent-memory/mastra'
+    import { memoryTools as llamaindex } from 'agent-memory/llamaindex'
     import { memoryServer } from 'agent-memory/claude-agent'
     import type { ToolSet } from 'ai'
     import type { StructuredToolInterface } from '@langchain/core/tools'
     import type { Tool } from '@openai/agents'
     import type Anthropic from '@anthropic-ai/sdk'
+    import type { ToolsInput } from '@mastra/core/agent'
+    import type { BaseToolWithCall } from 'llamaindex'
     import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
     const memory = await openMemory({ allow: [] })
     const ada = { agent: 'ada' }
@@ -172,6 +225,8 @@ test("the types of the adapters are those of the frameworks", async () => {
     export const three: Tool[] = openai(memory, ada)
     export const four: Anthropic.Beta.BetaToolUnion[] = anthropic(memory, ada)
     export const five: McpServer = memoryServer(memory, ada).instance
+    export const seven: ToolsInput = mastra(memory, ada)
+    export const eight: BaseToolWithCall[] = llamaindex(memory, ada)
     const [first] = memory.tools
     export const six: Anthropic.Tool.InputSchema = { ...first!.inputSchema, required: [...(first!.inputSchema.required ?? [])] }
   `;

@@ -1,6 +1,6 @@
 // Packs the npm package, and installs the tarball into an empty directory, as its users do.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { app, packageDirectory } from "./installed.mjs";
@@ -15,7 +15,9 @@ const quiet = ["--offline", "--no-audit", "--no-fund", "--omit=optional", "--omi
 run("npm", ["install", ...quiet, `./${tarball}`]);
 
 // The frameworks of the adapters are those of these tests.
-for (const name of ["@anthropic-ai/sdk", "@langchain/core", "@modelcontextprotocol/sdk", "@openai/agents", "ai"]) {
+const manifest = JSON.parse(readFileSync(join(app, "node_modules/agent-memory/package.json"), "utf8"));
+const frameworks = Object.keys(manifest.peerDependencies);
+for (const name of frameworks) {
   const link = join(app, "node_modules", name);
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(fileURLToPath(new URL(`node_modules/${name}`, import.meta.url)), link);

@@ -22,7 +22,7 @@ for (const [name, command, args] of runtimes) {
   const skip = existsSync(command) ? false : `${name} is not installed`;
   test(`the installed package works in ${name}`, { skip }, async (context) => {
     const { stdout, stderr } = await run(command, [...args, "app.mjs", repository(context)]);
-    assert.equal(stdout, '[["Use SQLite","Use Rust"],true,true]\n', stderr);
+    assert.deepEqual([stdout, stderr], ['[["Use SQLite","Use Rust"],true,true]\n', ""]);
   });
 }
 

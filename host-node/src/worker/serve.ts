@@ -24,7 +24,7 @@ export function serve(instantiate: Instantiate): void {
       case 'close':
         memories.get(message.memory)?.close()
         memories.delete(message.memory)
-        thread.send({ kind: 'closed' })
+        thread.send({ kind: 'closed', memory: message.memory })
     }
   })
 }
