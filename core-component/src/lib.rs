@@ -29,6 +29,7 @@ pub mod context;
 mod error;
 mod existing;
 mod follow_up;
+mod forget;
 mod front_matter;
 mod index;
 mod input;

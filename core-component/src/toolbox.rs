@@ -359,7 +359,8 @@ fn new_call<'a>(
 ) -> Call<'a> {
     let sources = toolsets.iter().filter_map(|toolset| toolset.search).collect();
     let resumes = toolsets.iter().filter_map(|toolset| toolset.resume).collect();
-    Call::new(storage, context, sources, resumes, tool_names(toolsets))
+    let forgets = toolsets.iter().filter_map(|toolset| toolset.forget).collect();
+    Call::new(storage, context, sources, resumes, forgets, tool_names(toolsets))
 }
 
 /// The names of tools, and how many of the toolsets have a tool of that name.

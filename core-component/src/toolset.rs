@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
-use crate::tool::{Call, Checked, ErasedTool, Resume, Source};
+use crate::tool::{Call, Checked, ErasedTool, Forget, Resume, Source};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
 pub(crate) struct Toolset {
@@ -34,6 +34,8 @@ pub(crate) struct Toolset {
     pub search: Option<Source>,
     /// The toolset as a source of what an agent needs to go on.
     pub resume: Option<Resume>,
+    /// How the toolset removes what is to be forgotten.
+    pub forget: Option<Forget>,
 }
 
 impl Toolset {

@@ -559,3 +559,20 @@ fn a_memory_that_is_removed_leaves_the_index_in_the_same_call() {
     assert!(count(&before) - count(&stems()) >= 2, "the words of no other memory");
     scene.check("kite", "after");
 }
+
+#[test]
+fn a_text_that_is_forgotten_leaves_the_index_in_the_same_call() {
+    for is_store in [true, false] {
+        let scene = Scene::with(is_store, 24);
+        let path = scene.path(7);
+        scene.put(&path, "A quetzal with the kite of a quokka.\n");
+        let scene = scene.indexed();
+        let postings = || scene.rows("SELECT count(*) FROM postings").expect("rows");
+        let count = |rows: &[Vec<Value>]| rows[0][0].as_u64().expect("a number");
+        let before = count(&postings());
+        let answer = scene.call("forget_memory", &json!({"text": "kite of a quokka"}));
+        assert_eq!(answer["found"].as_array().map(Vec::len), Some(1), "{answer}");
+        assert!(before - count(&postings()) >= 2, "the words of no other document");
+        scene.check("kite", "after");
+    }
+}

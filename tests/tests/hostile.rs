@@ -359,11 +359,14 @@ async fn a_call_may_lock_the_place_again_after_a_transaction() {
 }
 
 #[tokio::test]
-async fn a_call_locks_one_place_in_its_life() {
+async fn a_call_locks_one_place_at_a_time() {
     let scene = Scene::with_records(Limits::default());
     let outcome = scene.call("lock-two-places").await.unwrap();
     assert_eq!(error_code(&outcome), "ErrorCode::Nested");
     assert_database_free(&scene, 1).await;
+    let outcome = scene.call("lock-two-places-in-turn").await.unwrap();
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
+    assert_database_free(&scene, 2).await;
     scene.assert_sound().await;
 }
 

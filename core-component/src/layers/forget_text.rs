@@ -3,15 +3,14 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
+use super::sqlite::Rows;
+use crate::forget::MAX_ROWS;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most rows of each layer that one call changes.
-const MAX_ROWS: u32 = 2_000;
-
 pub(super) struct ForgetText;
 
-/// Removes a text, such as a password, from all layers of an agent and from the index: `[removed]`
+/// Removes a text, such as a password, from all layers of an agent and from the index: `(removed)`
 /// stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,8 +46,9 @@ impl Tool for ForgetText {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let done = agent.change_existing(|writer| writer.forget(&input.text, MAX_ROWS))?;
-        let (changed, is_done) = done.unwrap_or((0, true));
+        let Rows { rows, has_more } = done.unwrap_or_default();
+        let changed = rows.iter().map(|(_, ids)| ids.len() as u64).sum();
         let note = if changed == 0 { agent.note("no entry with this text")? } else { None };
-        Ok(Output { changed, is_done, note })
+        Ok(Output { changed, is_done: !has_more, note })
     }
 }

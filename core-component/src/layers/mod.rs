@@ -23,6 +23,7 @@ mod delete_core_memory;
 mod error;
 mod export_layers;
 mod follow_ups;
+mod forget;
 mod forget_text;
 mod get_core_memories;
 mod get_current_task;
@@ -80,4 +81,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     left_out_by: None,
     search: Some(search::SOURCE),
     resume: Some(resume::RESUME),
+    forget: Some(forget::FORGET),
 };

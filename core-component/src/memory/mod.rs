@@ -1,11 +1,13 @@
 //! The toolset `memory`: tools over what all mounted toolsets keep.
 //!
 //! Each toolset brings its entries to a search, see [`Entries`](crate::source::Entries), and what an
-//! agent needs to go on, see [`Parts`](crate::resume::Parts). The ranking is in
+//! agent needs to go on, see [`Parts`](crate::resume::Parts). Each removes what is to be forgotten, see
+//! [`Forgetting`](crate::forget::Forgetting). The ranking is in
 //! [`ranking`](crate::ranking).
 
 mod asked_days;
 mod budget;
+mod forget_memory;
 mod resume_memory;
 mod search_memory;
 mod settings;
@@ -19,8 +21,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "memory",
     title: "All memory",
-    description: "What to go on with when a session begins, and a search by a question in plain words, over all \
-                  mounted toolsets",
+    description: "What to go on with when a session begins, a search by a question in plain words, and the \
+                  removal of a secret, over all mounted toolsets",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::MemorySettings>("memory").map(drop),
@@ -28,6 +30,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     tools: &[
         ErasedTool::of::<resume_memory::ResumeMemory>(),
         ErasedTool::of::<search_memory::SearchMemory>(),
+        ErasedTool::of::<forget_memory::ForgetMemory>(),
     ],
     resources: None,
     prompts: &[],
@@ -36,4 +39,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     left_out_by: Some(settings::LEAVE_OUT),
     search: None,
     resume: None,
+    forget: None,
 };

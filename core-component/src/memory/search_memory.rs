@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::asked_days::AskedDays;
@@ -15,7 +15,7 @@ use crate::names::AgentName;
 use crate::page::count;
 use crate::ranking::{self, Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
-    Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
+    Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument, id_schema,
 };
 use crate::span::Span;
 use crate::time::Timestamp;
@@ -145,11 +145,6 @@ impl FoundBy {
             ranking::FoundBy::Context => Some(Self::Context),
         }
     }
-}
-
-/// The schema of an id: a number in layers, a text elsewhere.
-fn id_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] })
 }
 
 #[derive(Serialize, JsonSchema)]

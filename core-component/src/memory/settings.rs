@@ -15,7 +15,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: LEAVE_OUT,
         takes: Takes::Switch,
         default_text: "",
-        help: "Leave out the tools over all mounted toolsets: to search them, and to resume with them",
+        help: "Leave out the tools over all mounted toolsets: to search them, to resume with them, and to forget",
         flag: "no-search",
         environment: &[],
     },

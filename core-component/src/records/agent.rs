@@ -148,7 +148,7 @@ impl<'a> Agent<'a> {
         let file = self.file()?;
         let format = RecordsSettings::of(self.call.context).format;
         if file.is_none() && (format == RecordsFormat::Sqlite || self.has_rows()?) {
-            return Ok(self.change_rows(change)?);
+            return Ok(self.change_rows(|writer| change(writer))?);
         }
         let file = file.unwrap_or_else(|| self.empty_file());
         let mut writer = JsonWriter::of(file, self.call.context);
@@ -170,9 +170,10 @@ impl<'a> Agent<'a> {
         Ok(output)
     }
 
-    fn change_rows<T>(
+    /// Changes the rows of the agent, also if a file hides them.
+    pub(super) fn change_rows<T>(
         &self,
-        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+        change: impl FnOnce(&mut SqliteWriter<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let Some(database) = self.database(true)? else { return Err(self.being_converted()) };
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
@@ -242,7 +243,7 @@ impl<'a> Agent<'a> {
         Ok(self.has_file()? || self.has_rows()?)
     }
 
-    fn has_rows(&self) -> Result<bool, Error> {
+    pub(super) fn has_rows(&self) -> Result<bool, Error> {
         self.database(false)?.map_or(Ok(false), |database| has_agent(database, self.name))
     }
 

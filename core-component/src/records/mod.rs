@@ -23,6 +23,7 @@ mod entries;
 mod error;
 mod export_records;
 mod follow_ups;
+mod forget;
 mod get_memory_stats;
 mod id;
 mod import_records;
@@ -80,4 +81,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     left_out_by: None,
     search: Some(search::SOURCE),
     resume: Some(resume::RESUME),
+    forget: Some(forget::FORGET),
 };

@@ -197,7 +197,9 @@ impl AgentWriter<'_> {
         let committed = self.writer.commit(changes);
         if committed.as_ref().err().is_none_or(|failed| failed.applied > 0) {
             let paths = changes.iter().filter_map(|change| match change {
-                Change::Put { path, .. } => uri::changed_by(path),
+                Change::Put { path, .. }
+                | Change::Edit { path, .. }
+                | Change::Delete { path, .. } => uri::changed_by(path),
                 _ => None,
             });
             self.changed.borrow_mut().extend(paths);

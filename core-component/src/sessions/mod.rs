@@ -14,11 +14,13 @@ mod content;
 mod error;
 mod examination;
 mod finding;
+mod forget;
 mod header;
 mod list_sessions;
 mod log;
 mod read_session;
 mod read_summary;
+mod removal;
 mod repo_root;
 mod resources;
 mod resume;
@@ -58,4 +60,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     left_out_by: None,
     search: Some(search::SOURCE),
     resume: Some(resume::RESUME),
+    forget: Some(forget::FORGET),
 };

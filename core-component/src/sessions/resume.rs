@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::agent::{Agent, MAX_PARSED_BYTES, agent_names, open_tree};
 use super::error::Error;
-use super::search::{Block, blocks};
+use super::search::{Block, blocks, owner};
 use crate::names::AgentName;
 use crate::resume::{Part, Parts};
 use crate::source::Owner;
@@ -57,12 +57,7 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
     failed?;
     let Some(name) = chosen else { return Ok(()) };
     let agent = Agent::open(call, Some(root), &name)?;
-    let owner = Owner {
-        toolset: "sessions",
-        repo_root: Some(root.to_owned()),
-        agent: Some(agent.name.to_owned()),
-        ..Owner::default()
-    };
+    let owner = owner(root, agent.name);
     let summary = agent.summary(MAX_PARSED_BYTES).unwrap_or_else(|error| {
         parts.warn(format!("the summary in `{root}` was not read: {}", error.refusal().message));
         None

@@ -15,10 +15,11 @@ use crate::tool::{Call, Checked, Source, ToolError};
 use crate::work::{OF_DOCUMENT, OF_ENTRY, OF_INDEXED, Work};
 
 /// Why a link or a directory is not read, to follow its path.
-const NO_FILE: &str = "is a link or no file, and was not searched: put the file itself there";
+pub(super) const NO_FILE: &str =
+    "is a link or no file, and was not searched: put the file itself there";
 
 /// Why the logs below a link or a file are not read, to follow its path.
-const NO_DIRECTORY: &str =
+pub(super) const NO_DIRECTORY: &str =
     "is a link or a file, and was not searched: put the directory of the agent there";
 
 /// The most characters of a heading that count.
@@ -70,12 +71,7 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
     let whole = request.work.share();
     let mut to_come = names.iter().filter(|name| request.is_for(name)).count();
     for name in &names {
-        let owner = Owner {
-            toolset: "sessions",
-            repo_root: Some(root.to_owned()),
-            agent: Some(name.clone()),
-            ..Owner::default()
-        };
+        let owner = owner(root, name);
         if !request.is_for(name) {
             entries.leave_out(owner);
             continue;
@@ -100,6 +96,15 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
         );
     }
     Ok(())
+}
+
+pub(super) fn owner(root: &str, agent: &str) -> Owner {
+    Owner {
+        toolset: "sessions",
+        repo_root: Some(root.to_owned()),
+        agent: Some(agent.to_owned()),
+        ..Owner::default()
+    }
 }
 
 /// Reads the entries of a log again.

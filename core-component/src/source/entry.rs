@@ -1,5 +1,6 @@
 //! What is searched, and what may be a hit.
 
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::index::{Facts, Written};
@@ -25,6 +26,11 @@ pub(crate) struct Owner {
 pub(crate) enum EntryId {
     Number(i64),
     Text(String),
+}
+
+/// The schema of an id: a number in layers, a text elsewhere.
+pub(crate) fn id_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] })
 }
 
 /// An entry of a source.

@@ -9,6 +9,6 @@ mod request;
 pub(crate) use self::entries::{Entries, Found, Skipped, Undated};
 pub(crate) use self::entry::{
     DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments, ReadEntries,
-    UnreadDocument, read_paths,
+    UnreadDocument, id_schema, read_paths,
 };
 pub(crate) use self::request::Request;

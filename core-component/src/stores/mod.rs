@@ -14,6 +14,7 @@ mod change;
 mod completion;
 mod cortex_get_recent_memories;
 mod error;
+mod forget;
 mod get_memory;
 mod get_memory_file;
 mod import;
@@ -33,6 +34,7 @@ mod prune_memories;
 mod put_memory_file;
 pub(crate) mod registry;
 mod reindex_store;
+mod removal;
 mod remove_memory;
 mod resources;
 mod resume;
@@ -78,4 +80,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     left_out_by: None,
     search: Some(search::SOURCE),
     resume: Some(resume::RESUME),
+    forget: Some(forget::FORGET),
 };

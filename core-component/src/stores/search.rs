@@ -75,7 +75,7 @@ fn add(
     let place = Place::of_family(LABEL, store.name);
     let mut index = Index::open(call.storage, place, COLLECTION, request.for_index());
     let (mut to_read, mut skipped) = (Vec::new(), 0);
-    let Files { files, warnings } = files(store)?;
+    let Files { files, warnings, .. } = files(store)?;
     for warning in warnings {
         entries.warn(format!("store `{}`: {warning}", store.name));
     }

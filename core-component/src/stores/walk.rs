@@ -202,6 +202,8 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
 pub(super) struct Files {
     /// The files of all memories, in order.
     pub files: Vec<(MemoryPath, Status)>,
+    /// The categories whose directories were read.
+    pub categories: Vec<CategoryPath>,
     /// What could not be searched, each with its reason.
     pub warnings: Vec<String>,
 }
@@ -231,6 +233,7 @@ pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
         found.warnings.extend(misplaced.map(|entry| entry.warning(&category, "searched")));
         let others = directory.others.iter().chain(&directory.other_directories);
         unnamed.extend(others.map(|name| category.child(name).to_string()));
+        found.categories.push(category);
     }
     found.warnings.extend(unnamed_warning(unnamed));
     // In the order of categories, as maintenance has them.

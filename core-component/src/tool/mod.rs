@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::follow_up::{FollowUp, WantedVector};
+use crate::forget::Forgetting;
 use crate::resume::Parts;
 use crate::source::{DocumentKey, Entries, Owner, ReadDocuments};
 use crate::storage::Storage;
@@ -51,6 +52,8 @@ pub(crate) struct Call<'a> {
     pub sources: Vec<Source>,
     /// The mounted toolsets that have what an agent needs to go on.
     pub resumes: Vec<Resume>,
+    /// The mounted toolsets that can remove what is to be forgotten.
+    pub forgets: Vec<Forget>,
     /// The names of the mounted tools, and how many toolsets have a tool of that name.
     tool_names: BTreeMap<&'static str, usize>,
     /// The URIs of the resources that the call has changed.
@@ -67,6 +70,7 @@ impl<'a> Call<'a> {
         context: &'a Context,
         sources: Vec<Source>,
         resumes: Vec<Resume>,
+        forgets: Vec<Forget>,
         tool_names: BTreeMap<&'static str, usize>,
     ) -> Self {
         Self {
@@ -74,6 +78,7 @@ impl<'a> Call<'a> {
             context,
             sources,
             resumes,
+            forgets,
             tool_names,
             changed: RefCell::default(),
             follow_ups: RefCell::default(),
@@ -114,6 +119,14 @@ pub(crate) struct Resume {
     pub first_tool: &'static str,
     /// Adds the parts that the caller may read. It reads the newest of each, not everything.
     pub collect: fn(&Call<'_>, &mut Parts<'_>) -> Checked<()>,
+}
+
+/// How a toolset removes what is to be forgotten.
+#[derive(Clone, Copy)]
+pub(crate) struct Forget {
+    pub toolset: &'static str,
+    /// Removes it wherever the caller may change it, and tells what it could not search or change.
+    pub run: fn(&Call<'_>, &mut Forgetting<'_>) -> Checked<()>,
 }
 
 /// The message for arguments that violate the schema.
@@ -193,6 +206,7 @@ impl Hints {
     pub const CREATES: Self = Self { read_only: false, destructive: false, idempotent: true };
     pub const ADDS: Self = Self { read_only: false, destructive: false, idempotent: false };
     pub const OVERWRITES: Self = Self { read_only: false, destructive: true, idempotent: false };
+    pub const REMOVES: Self = Self { read_only: false, destructive: true, idempotent: true };
 }
 
 /// The callers of a tool.

@@ -1,5 +1,5 @@
-//! The rules for the locks of a call. It may lock only one place, with at most one writer and one
-//! transaction at a time.
+//! The rules for the locks of a call. It may hold the lock of one place at a time, with at most one
+//! writer and one transaction.
 
 use crate::storage::{Error, ErrorCode};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The locks of a call so far. A place is identified by its lock directory.
 #[derive(Debug, Default)]
 pub(crate) struct LockRules {
-    /// The only place that the call has locked, even if it holds no lock now.
+    /// The place of its writer, while it has one.
     place: Option<PathBuf>,
     /// The number of its writer among the call's resources, while it has one.
     pub(crate) writer: Option<u32>,
@@ -22,8 +22,8 @@ enum Transacts {
 }
 
 impl LockRules {
-    /// Checks that the call may lock this place for a writer.
-    pub(crate) fn check_lock(&self, place: &Path) -> Result<(), Error> {
+    /// Checks that the call may lock a place for a writer.
+    pub(crate) fn check_lock(&self) -> Result<(), Error> {
         if self.writer.is_some() {
             return Err(nested("the call holds a writer already: a call takes one at a time"));
         }
@@ -32,7 +32,7 @@ impl LockRules {
                 "the call has a transaction that writes: take the writer before it",
             ));
         }
-        self.check_place(place)
+        Ok(())
     }
 
     /// Checks that the call may change a registry, whose lock comes before that of a place.
@@ -48,14 +48,10 @@ impl LockRules {
         if self.transaction.is_some() {
             return Err(nested("the call has a transaction already: a call takes one at a time"));
         }
-        place.map_or(Ok(()), |place| self.check_place(place))
-    }
-
-    fn check_place(&self, place: &Path) -> Result<(), Error> {
-        match &self.place {
-            Some(locked) if locked != place => {
-                Err(nested("the call has locked another place: a call locks one in its life"))
-            }
+        match (&self.place, place) {
+            (Some(locked), Some(place)) if locked != place => Err(nested(
+                "the call holds the lock of another place: a call holds one at a time",
+            )),
             _ => Ok(()),
         }
     }
@@ -72,14 +68,13 @@ impl LockRules {
 
     pub(crate) fn unlocked(&mut self) {
         self.writer = None;
+        self.place = None;
     }
 
-    pub(crate) fn begun(&mut self, place: Option<PathBuf>) {
-        self.transaction = Some(match place {
-            None => Transacts::WithoutLock,
-            Some(_) => Transacts::UnderLock,
-        });
-        self.place = self.place.take().or(place);
+    /// Notes a transaction. `takes_lock` says whether it holds the lock of its place.
+    pub(crate) fn begun(&mut self, takes_lock: bool) {
+        self.transaction =
+            Some(if takes_lock { Transacts::UnderLock } else { Transacts::WithoutLock });
     }
 
     pub(crate) fn ended(&mut self) {
@@ -100,25 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn a_call_locks_one_place_in_its_life_and_may_lock_it_again() {
+    fn a_call_locks_one_place_at_a_time() {
         let [a, b] = ["a", "b"].map(Path::new);
-        for writes_rows in [false, true] {
-            let mut rules = LockRules::default();
-            assert!(rules.check_lock(a).is_ok() && rules.check_begin(Some(a)).is_ok());
-            match writes_rows {
-                false => {
-                    rules.locked(a.into(), 1);
-                    rules.unlocked();
-                }
-                true => {
-                    rules.begun(Some(a.into()));
-                    rules.ended();
-                }
-            }
-            assert!(rules.check_lock(a).is_ok() && rules.check_begin(Some(a)).is_ok());
-            assert!(is_nested(rules.check_lock(b)) && is_nested(rules.check_begin(Some(b))));
-            assert!(rules.check_begin(None).is_ok());
-        }
+        let mut rules = LockRules::default();
+        rules.locked(a.into(), 1);
+        assert!(is_nested(rules.check_lock()) && is_nested(rules.check_begin(Some(b))));
+        assert!(rules.check_begin(None).is_ok());
+        rules.unlocked();
+        assert!(rules.check_lock().is_ok() && rules.check_begin(Some(b)).is_ok());
+        rules.begun(true);
+        assert!(is_nested(rules.check_lock()) && is_nested(rules.check_begin(Some(a))));
+        rules.ended();
+        assert!(rules.check_lock().is_ok() && rules.check_begin(Some(a)).is_ok());
     }
 
     #[test]
@@ -126,27 +114,27 @@ mod tests {
         let a = Path::new("a");
         let mut rules = LockRules::default();
         rules.locked(a.into(), 1);
-        assert!(is_nested(rules.check_lock(a)));
+        assert!(is_nested(rules.check_lock()));
         assert!(rules.check_begin(Some(a)).is_ok());
-        rules.begun(Some(a.into()));
+        rules.begun(true);
         rules.unlocked();
-        assert!(is_nested(rules.check_lock(a)) && is_nested(rules.check_begin(None)));
+        assert!(is_nested(rules.check_lock()) && is_nested(rules.check_begin(None)));
         rules.ended();
-        assert!(rules.check_lock(a).is_ok());
+        assert!(rules.check_lock().is_ok());
     }
 
     #[test]
     fn a_call_creates_a_place_before_it_locks_one() {
         let a = Path::new("a");
         let mut rules = LockRules::default();
-        rules.begun(None);
+        rules.begun(false);
         assert!(rules.check_create().is_ok());
         rules.ended();
         rules.locked(a.into(), 1);
         assert!(is_nested(rules.check_create()));
         rules.unlocked();
         assert!(rules.check_create().is_ok());
-        rules.begun(Some(a.into()));
+        rules.begun(true);
         assert!(is_nested(rules.check_create()));
     }
 
@@ -154,8 +142,8 @@ mod tests {
     fn a_transaction_without_a_lock_does_not_hinder_a_writer() {
         let a = Path::new("a");
         let mut rules = LockRules::default();
-        rules.begun(None);
-        assert!(rules.check_lock(a).is_ok());
+        rules.begun(false);
+        assert!(rules.check_lock().is_ok());
         assert!(is_nested(rules.check_begin(None)) && is_nested(rules.check_begin(Some(a))));
     }
 }

@@ -94,7 +94,7 @@ impl HostConnection for Call {
             Ok(match call.wait(begun)? {
                 Ok(transaction) => {
                     let transaction = call.opened.push(transaction)?;
-                    call.lock_rules.begun(lock);
+                    call.lock_rules.begun(lock.is_some());
                     Ok(transaction)
                 }
                 Err(error) => Err(error.into()),

@@ -184,7 +184,7 @@ impl HostTree for Call {
     fn lock(&mut self, tree: Resource<Tree>, _: Option<String>) -> Answer<Resource<Writer>> {
         self.asked(|call| {
             let tree = call.opened.get(&tree)?;
-            if let Err(error) = call.lock_rules.check_lock(tree.lock_key()) {
+            if let Err(error) = call.lock_rules.check_lock() {
                 return Ok(Err(error.into()));
             }
             let place = call.writer_place.take();

@@ -160,7 +160,7 @@ impl Database {
         }
         let is_elsewhere = |(lock, writer): (&Path, &Writer)| lock != writer.lock_key();
         if self.lock_key().zip(writer).is_some_and(is_elsewhere) {
-            let message = "the call has locked another place: a call locks one place alone";
+            let message = "the call holds the lock of another place: a call holds one at a time";
             return Err(Error::new(ErrorCode::Nested, message));
         }
         self.check_writable()

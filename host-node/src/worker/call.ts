@@ -41,7 +41,7 @@ export class CallStorage {
   /** The lock of a registry, while the call changes it. */
   #registryLock: Lock | undefined
   #waitingSince: number | undefined
-  /** The lock that the main thread has let it acquire, by its path. */
+  /** The first lock that the main thread has let it acquire, by its path. */
   #allowedLock: string | undefined
   readonly #mayLock: boolean
   #hasWriter = false
@@ -211,19 +211,21 @@ export class CallStorage {
     return this.#take(place, this.#awaitTurn(path), path)
   }
 
-  /** Waits for the earlier calls of this process, unless it has done so before. Returns when the wait began. */
+  /** Waits for the earlier calls of this process, before its first lock. Returns when the wait began. */
   #awaitTurn(path: string): number {
     const since = this.#waitingSince ?? monotonic()
     this.#waitingSince = undefined
+    // The run may have changed another place, so it cannot be run again. It waits as a writer of another process does.
+    if (this.#allowedLock !== undefined && this.#allowedLock !== path) return since
     if (this.#mayLock) {
       this.#send({ kind: 'takes-lock', lock: path })
-    } else if (this.#allowedLock !== path) {
+    } else if (this.#allowedLock === undefined) {
       const reply = this.#sharedState.waitForReply(() => this.#send({ kind: 'wants-lock', lock: path }))
       // The run has changed nothing yet, since changes need the lock. So it can be run again.
       if (reply === LockReply.retry) throw new EndOfRun({ kind: 'retry' })
       if (reply === LockReply.timeout) throw busyError(since)
-      this.#allowedLock = path
     }
+    this.#allowedLock = path
     return since
   }
 

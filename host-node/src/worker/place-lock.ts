@@ -5,12 +5,12 @@ import type { Lock, Lockable } from '../storage/lock.ts'
 type Acquire = (place: Lockable, path: string) => Lock
 
 /**
- * The one lock that a call may have. The call's writer and its write transaction share it, and the last of them
- * releases it. The call may take the same lock again, but not the lock of another place.
+ * The one lock that a call may have at a time. The call's writer and its write transaction share it, and the last of
+ * them releases it. After that, the call may take this lock again, or that of another place.
  */
 export class PlaceLock {
   readonly #acquire: Acquire
-  /** The directory of the lock that the call has or had. */
+  /** The directory of the lock that the call has. */
   #path: string | undefined
   #lock: Lock | undefined
   #users = 0
@@ -23,7 +23,7 @@ export class PlaceLock {
   take(place: Lockable): { lock: Lock; isNew: boolean } {
     const path = place.lockPath()
     if (this.#path !== undefined && this.#path !== path) {
-      throw new StorageError('nested', 'the call has locked another place: a call locks one place in its life')
+      throw new StorageError('nested', 'the call holds the lock of another place: a call holds one at a time')
     }
     const isNew = this.#lock === undefined
     const lock = (this.#lock ??= this.#acquire(place, path))
@@ -49,5 +49,6 @@ export class PlaceLock {
   close(): void {
     this.#lock?.release()
     this.#lock = undefined
+    this.#path = undefined
   }
 }

@@ -74,12 +74,13 @@ function runSteps({ steps, directory, repo, other }: Input, { documents, databas
 
 const cases: Record<string, string[]> = {
   'a call has one writer at a time': ['lock', 'lock: nested', 'put', 'unlock', 'lock', 'delete', 'unlock', 'is free'],
-  'a call can lock one place only': [
-    ...['lock the repository', 'lock the other: nested', 'unlock', 'lock the other: nested', 'lock: nested'],
-    ...['write: nested', 'read', 'end', 'lock the repository', 'put'],
+  'a call can lock one place at a time': [
+    ...['lock the repository', 'lock the other: nested', 'write: nested', 'read', 'end', 'put', 'unlock'],
+    ...['lock the other', 'lock: nested', 'put', 'unlock', 'write', 'insert', 'commit', 'lock', 'put', 'unlock'],
+    ...['lock the repository', 'put'],
   ],
   'a write transaction locks its place': [
-    ...['write', 'is free: held', 'end', 'is free', 'lock the repository: nested', 'lock', 'is free: held'],
+    ...['write', 'lock the repository: nested', 'is free: held', 'end', 'is free', 'lock', 'is free: held'],
   ],
   'a transaction uses the lock of the writer, and the lock ends with the writer': [
     ...['lock', 'write', 'insert', 'put', 'commit', 'is free: held', 'unlock', 'is free'],

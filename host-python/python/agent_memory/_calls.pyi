@@ -342,6 +342,12 @@ class Calls:
         name: Literal["search_memory"],
         arguments: toolsets.SearchMemoryInput = ...,
     ) -> Outcome[toolsets.SearchMemoryOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["forget_memory"],
+        arguments: toolsets.ForgetMemoryInput = ...,
+    ) -> Outcome[toolsets.ForgetMemoryOutput]: ...
     def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...
 
 class AsyncCalls:
@@ -680,4 +686,10 @@ class AsyncCalls:
         name: Literal["search_memory"],
         arguments: toolsets.SearchMemoryInput = ...,
     ) -> Outcome[toolsets.SearchMemoryOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["forget_memory"],
+        arguments: toolsets.ForgetMemoryInput = ...,
+    ) -> Outcome[toolsets.ForgetMemoryOutput]: ...
     async def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...

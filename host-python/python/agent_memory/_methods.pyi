@@ -631,7 +631,7 @@ class Layers(Toolset):
         agent_id: str,
         text: str,
     ) -> toolsets.ForgetTextOutput:
-        r"""Removes a text, such as a password, from all layers of an agent and from the index: `[removed]` stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
+        r"""Removes a text, such as a password, from all layers of an agent and from the index: `(removed)` stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
 
         Arguments:
 
@@ -923,6 +923,32 @@ class Memory(Toolset):
         to_date: Created or changed on this day or earlier.
         include_archived: Also archived and expired entries, and summaries of recent ones.
         limit: How many hits at most.
+        """
+
+    def forget_memory(
+        self,
+        *,
+        text: str = ...,
+        id: str = ...,
+        path: str = ...,
+        section: str = ...,
+        agent: str = ...,
+        repo_root: str = ...,
+        store: str = ...,
+        dry_run: bool = ...,
+    ) -> toolsets.ForgetMemoryOutput:
+        r"""Removes a secret or something wrong for good, from every mounted toolset: entries, archived ones, summaries, episodes, compost, logs, backups and the search index. Pass one of `text`, `id` and `path`. `found` says where it was, `left` what could not be searched or changed, `remains` where copies may still be: tell the user. It cannot be undone.
+
+        Arguments:
+
+        text: Removed wherever it is stored exactly so, in the same case: `(removed)` takes its place. At least 4 characters.
+        id: The `id` of a hit of `search_memory`: this entry, whole. Of layers, with its `section` and `agent`.
+        path: The `path` of a hit: this page of a `store`, this summary, or all entries of this log, whole.
+        section: With `id`: the `section` of the hit.
+        agent: Only what this agent kept, and all stores.
+        repo_root: Of the session logs, only those of this repository: its absolute path.
+        store: Of the stores, only this one.
+        dry_run: Only tell what would be removed. Changes nothing.
         """
 
 class AsyncSessions(AsyncToolset):
@@ -1544,7 +1570,7 @@ class AsyncLayers(AsyncToolset):
         agent_id: str,
         text: str,
     ) -> toolsets.ForgetTextOutput:
-        r"""Removes a text, such as a password, from all layers of an agent and from the index: `[removed]` stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
+        r"""Removes a text, such as a password, from all layers of an agent and from the index: `(removed)` stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
 
         Arguments:
 
@@ -1836,4 +1862,30 @@ class AsyncMemory(AsyncToolset):
         to_date: Created or changed on this day or earlier.
         include_archived: Also archived and expired entries, and summaries of recent ones.
         limit: How many hits at most.
+        """
+
+    async def forget_memory(
+        self,
+        *,
+        text: str = ...,
+        id: str = ...,
+        path: str = ...,
+        section: str = ...,
+        agent: str = ...,
+        repo_root: str = ...,
+        store: str = ...,
+        dry_run: bool = ...,
+    ) -> toolsets.ForgetMemoryOutput:
+        r"""Removes a secret or something wrong for good, from every mounted toolset: entries, archived ones, summaries, episodes, compost, logs, backups and the search index. Pass one of `text`, `id` and `path`. `found` says where it was, `left` what could not be searched or changed, `remains` where copies may still be: tell the user. It cannot be undone.
+
+        Arguments:
+
+        text: Removed wherever it is stored exactly so, in the same case: `(removed)` takes its place. At least 4 characters.
+        id: The `id` of a hit of `search_memory`: this entry, whole. Of layers, with its `section` and `agent`.
+        path: The `path` of a hit: this page of a `store`, this summary, or all entries of this log, whole.
+        section: With `id`: the `section` of the hit.
+        agent: Only what this agent kept, and all stores.
+        repo_root: Of the session logs, only those of this repository: its absolute path.
+        store: Of the stores, only this one.
+        dry_run: Only tell what would be removed. Changes nothing.
         """

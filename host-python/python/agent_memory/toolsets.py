@@ -2414,6 +2414,74 @@ class SearchMemoryOutput(_SearchMemoryOutput, total=False):
     warnings: list[str]
 
 
+class ForgetMemoryInput(TypedDict, total=False):
+    """The input of `forget_memory`."""
+
+    #: Removed wherever it is stored exactly so, in the same case: `(removed)` takes its place. At least 4 characters.
+    text: str
+
+    #: The `id` of a hit of `search_memory`: this entry, whole. Of layers, with its `section` and `agent`.
+    id: str
+
+    #: The `path` of a hit: this page of a `store`, this summary, or all entries of this log, whole.
+    path: str
+
+    #: With `id`: the `section` of the hit.
+    section: str
+
+    #: Only what this agent kept, and all stores.
+    agent: str
+
+    #: Of the session logs, only those of this repository: its absolute path.
+    repo_root: str
+
+    #: Of the stores, only this one.
+    store: str
+
+    #: Only tell what would be removed. Changes nothing.
+    dry_run: bool
+
+
+class _ForgetMemoryOutputFound(TypedDict):
+    """A part of the class below."""
+
+    toolset: str
+
+
+class ForgetMemoryOutputFound(_ForgetMemoryOutputFound, total=False):
+    """A part of the class below."""
+
+    repo_root: str
+
+    store: str
+
+    agent: str
+
+    id: int | str
+
+    path: str
+
+    section: str
+
+
+class _ForgetMemoryOutput(TypedDict):
+    """The output of `forget_memory`."""
+
+    found: list[ForgetMemoryOutputFound]
+
+    dry_run: bool
+
+    remains: list[str]
+
+
+class ForgetMemoryOutput(_ForgetMemoryOutput, total=False):
+    """The output of `forget_memory`."""
+
+    not_named: int
+
+    left: list[str]
+
+
 class RecordsSettings(TypedDict, total=False):
     """The settings of `records`."""
 
@@ -2453,7 +2521,7 @@ class StoresSettings(TypedDict, total=False):
 class MemorySettings(TypedDict, total=False):
     """The settings of `memory`."""
 
-    #: Leave out the tools over all mounted toolsets: to search them, and to resume with them.
+    #: Leave out the tools over all mounted toolsets: to search them, to resume with them, and to forget.
     leave_out: bool
 
     #: Find words of a question only, and no words that mean nearly the same.

@@ -36,8 +36,8 @@ pub enum ErrorCode {
     InvalidPath,
     /// Others held the lock for longer than the host waits.
     Busy,
-    /// The call did or holds something that excludes this: it has locked another place, or it has
-    /// a writer or a transaction.
+    /// The call holds something that excludes this: the lock of another place, a writer or a
+    /// transaction.
     Nested,
     /// The call was cancelled.
     Cancelled,

@@ -18,7 +18,7 @@ pub trait Tree: Documents {
     ///
     /// # Errors
     ///
-    /// `nested` if the call has locked another place, or holds a writer or a write transaction;
+    /// `nested` if the call holds a writer or a write transaction, of any place;
     /// `busy`, `read-only`, `no-space`, `io`.
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error>;
 }

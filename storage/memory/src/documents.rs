@@ -112,7 +112,7 @@ impl MemoryStorage {
     ///
     /// # Errors
     ///
-    /// `nested` if the call has locked another place; `busy`.
+    /// `nested` if the call holds the lock of another place; `busy`.
     pub fn lock_for_transaction(
         &self,
         place: &Place,
@@ -170,8 +170,8 @@ impl MemoryStorage {
 
 fn check_place(call: &Call, place: &Place) -> Result<(), Error> {
     match &call.place {
-        Some(locked) if locked != place => {
-            let message = "the call has locked another place: a call locks one";
+        Some(locked) if locked != place && call.lock.strong_count() > 0 => {
+            let message = "the call holds the lock of another place: a call holds one at a time";
             Err(Error::new(ErrorCode::Nested, message))
         }
         _ => Ok(()),
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_locks_one_place_and_its_transaction_goes_on_under_its_writer() {
+    fn a_call_locks_one_place_at_a_time_and_its_transaction_goes_on_under_its_writer() {
         let [one, other] = ["/one", "/other"].map(Place::repository);
         let storage = MemoryStorage::new();
         for place in [&one, &other] {
@@ -474,12 +474,14 @@ mod tests {
         let (first, second) = (storage.open(&one).unwrap(), storage.open(&other).unwrap());
         let writer = first.lock(None).unwrap();
         assert_eq!(code(&*first), Some(ErrorCode::Nested));
+        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
         let transaction = storage.lock_for_transaction(&one, None).unwrap();
         drop(writer);
         assert_eq!(code(&*first), Some(ErrorCode::Nested), "a transaction holds the lock");
+        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
         drop(transaction);
         assert_eq!(code(&*first), None);
-        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
+        assert_eq!(code(&*second), None, "the first place is free");
         assert_eq!(code(&*storage.another().open(&other).unwrap()), None);
     }
 }

@@ -43,6 +43,7 @@ const TOOLS: [(&str, bool); 36] = [
     ("lock-in-transaction", false),
     ("lock-twice", false),
     ("lock-two-places", false),
+    ("lock-two-places-in-turn", false),
     ("panic", true),
     ("probe-database", true),
     ("read", true),

@@ -52,8 +52,13 @@ pub fn commit(
             with_row(|_| own_tree().and_then(|tree| tree.lock(None).map(|_writer| ())))
         }
         "lock-two-places" => open().and_then(|tree| {
-            drop(tree.lock(None)?);
+            let _writer = tree.lock(None)?;
             with_row(|_| Ok(()))
+        }),
+        "lock-two-places-in-turn" => open().and_then(|tree| {
+            drop(tree.lock(None)?);
+            with_row(|transaction| transaction.commit())?;
+            tree.lock(None).map(|_writer| json!({}))
         }),
         "write-under-lock" => own_tree().and_then(|tree| {
             let writer = tree.lock(None)?;

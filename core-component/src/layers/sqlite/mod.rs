@@ -1,6 +1,7 @@
 //! All SQL of the toolset.
 
 mod batch;
+mod forget;
 mod reader;
 mod row;
 mod rows;
@@ -12,6 +13,7 @@ mod whole;
 mod writer;
 
 pub(super) use batch::{Batch, agent_of, lease, waiting};
+pub(super) use forget::Rows;
 pub(super) use reader::{Reader, agent_names};
 pub(super) use rows::{LayerRows, collection_of};
 pub(super) use search::{Query, Searched};

@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::row::Row;
-use super::sql::{integer, statement, text};
+use super::sql::{integer, text};
 use super::writer::Writer;
 use crate::layers::error::Error;
 use crate::layers::line::Line;
@@ -128,53 +128,4 @@ impl Writer<'_> {
         };
         Ok(true)
     }
-
-    /// Puts `[removed]` in the place of a text, wherever it occurs in a layer, in at most so many
-    /// rows of each; how many rows had it, and whether all are done.
-    pub fn forget(&mut self, secret: &str, most: u32) -> Result<(u64, bool), Error> {
-        let (mut changed, mut is_done) = (0, true);
-        for (table, columns) in SECRETS {
-            let each = |of: fn(&str) -> String| columns.iter().map(move |column| of(column));
-            let has: Vec<_> = each(|column| format!("instr({column}, ?2) > 0")).collect();
-            let sql = format!(
-                "SELECT id FROM {table} WHERE agent_id = ?1 AND ({}) ORDER BY id LIMIT ?3",
-                has.join(" OR ")
-            );
-            let asked = [self.agent(), text(secret), Value::Integer(most.into())];
-            let ids = self.reader().rows(table, &sql, asked, most)?;
-            if ids.is_empty() {
-                continue;
-            }
-            is_done &= ids.len() < most as usize;
-            changed += ids.len() as u64;
-            let ids: Vec<i64> = ids.iter().map(|row| integer(&row[0])).collect::<Result<_, _>>()?;
-            let list = Value::Text(serde_json::to_string(&ids).expect("ids are JSON"));
-            let set: Vec<_> =
-                each(|column| format!("{column} = replace({column}, ?1, ?2)")).collect();
-            // A core memory that becomes the same as another is one.
-            let update = format!(
-                "UPDATE OR REPLACE {table} SET {} WHERE id IN (SELECT value FROM json_each(?3))",
-                set.join(", ")
-            );
-            self.execute(&[statement(&update, [text(secret), text(REMOVED), list])])?;
-            if *table == "recent_memories" {
-                // Its digest is one of the secret. The next add makes another batch.
-                self.remove_batch()?;
-            }
-            self.forgotten.push((table, ids));
-        }
-        Ok((changed, is_done))
-    }
 }
-
-/// Stands in the place of a secret.
-const REMOVED: &str = "[removed]";
-
-/// Where a secret may be.
-const SECRETS: &[(&str, &[&str])] = &[
-    ("core_memories", &["memory"]),
-    ("recent_memories", &["memory"]),
-    ("current_task", &["task"]),
-    ("episodic_memories", &["memory", "tags"]),
-    ("memory_compost", &["summary"]),
-];

@@ -2,6 +2,7 @@
 //! file's text; all other bytes stay as they are.
 
 mod file;
+mod forget;
 mod layout;
 mod line;
 mod outline;
@@ -13,6 +14,7 @@ mod unreadable;
 mod write;
 
 pub(super) use file::JsonFile;
+pub(super) use forget::{Removal, json_without};
 pub(super) use layout::{record_text, without_byte_order_mark};
 pub(super) use line::{ImportText, line};
 pub(super) use outline::{Outline, Section};

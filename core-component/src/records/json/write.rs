@@ -95,7 +95,7 @@ impl JsonWriter {
     }
 
     /// The splices of all changes, in order.
-    fn splices(&self, purpose: Purpose) -> Vec<storage::Splice> {
+    pub(super) fn splices(&self, purpose: Purpose) -> Vec<storage::Splice> {
         let mut splices = Vec::new();
         for (index, after) in &self.changed {
             let record = self.file.record(*index);

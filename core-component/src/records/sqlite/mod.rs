@@ -1,6 +1,7 @@
 //! The SQLite format: one database for all agents. SQL filters, sorts, pages and counts.
 
 mod agent_rows;
+mod forget;
 mod reader;
 mod row;
 mod rows;
@@ -13,6 +14,7 @@ mod vectors;
 mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};
+pub(super) use forget::ForgottenRows;
 pub(super) use reader::{SqliteReader, agent_names, has_agent, has_agent_of_same_case};
 pub(super) use schema::prepare;
 pub(super) use vectors::{Vectors, agent_with_key, agents};

@@ -20,17 +20,17 @@ use crate::time::Timestamp;
 
 /// Changes an agent's rows in a write transaction.
 pub(in crate::records) struct SqliteWriter<'a> {
-    transaction: &'a dyn Transaction,
+    pub(super) transaction: &'a dyn Transaction,
     name: &'a str,
     /// The agent's key; `None` if the database has no such agent yet.
-    agent: Option<i64>,
+    pub(super) agent: Option<i64>,
     /// Whether the rows are noted as a copy of a file.
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
     unreadable: UnreadableRows,
-    /// The keys of the memories that were removed.
-    removed: Vec<i64>,
+    /// The keys of the memories that were removed, or of which a text was.
+    pub(super) removed: Vec<i64>,
 }
 
 impl<'a> SqliteWriter<'a> {
@@ -68,7 +68,7 @@ impl<'a> SqliteWriter<'a> {
         self.has_changed
     }
 
-    /// The keys of the memories that were removed.
+    /// The keys of the memories that were removed, or of which a text was.
     pub fn removed(&self) -> &[i64] {
         &self.removed
     }
@@ -115,7 +115,7 @@ impl<'a> SqliteWriter<'a> {
         Ok(())
     }
 
-    fn execute(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+    pub(super) fn execute(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
         self.note_change()?;
         Ok(self.transaction.execute(statements)?)
     }

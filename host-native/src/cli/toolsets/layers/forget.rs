@@ -9,7 +9,7 @@ use std::io::{IsTerminal, Read};
 
 /// Remove a text, such as a password, from all layers of an agent and from the index.
 ///
-/// `[removed]` stands in its place. The text is read from standard input, so that no shell keeps it
+/// `(removed)` stands in its place. The text is read from standard input, so that no shell keeps it
 /// in its history.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[

@@ -1,0 +1,182 @@
+//! What is to be removed for good, and what became of it. Each toolset removes what it keeps, see
+//! [`Forget`](crate::tool::Forget).
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::names::AgentName;
+use crate::source::{EntryId, Owner, id_schema};
+use crate::storage::Splice;
+use crate::work::OF_DOCUMENT;
+
+/// Takes the place of a removed text. It is text wherever it stands in Markdown, YAML and JSON:
+/// brackets would make a list or a link of it.
+pub(crate) const REMOVED: &str = "(removed)";
+
+/// Where Git keeps what a commit has had.
+pub(crate) const IN_GIT: &str = "Git: a repository or store that is committed keeps earlier versions in its \
+                                 history and clones; `git filter-repo --replace-text` rewrites them";
+
+/// Where a database may have what was removed.
+pub(crate) const FREE_PAGES: &str = "free space in database files, until `VACUUM` runs on them";
+
+/// Why a document was not looked through, to follow its path.
+pub(crate) const NO_WORK_LEFT: &str = "was not searched: there is more than one call looks through; look at \
+                                       less with `agent`, `repo_root` or `store`";
+
+/// The bytes that one call looks through.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// The most rows of a table that one call changes for an agent.
+pub(crate) const MAX_ROWS: u32 = 2_000;
+
+/// The most entries and documents that an answer names.
+const MAX_NAMED: usize = 200;
+
+/// What is to be removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<'a> {
+    /// A text, wherever it is.
+    Text(&'a str),
+    /// A record.
+    Record(&'a str),
+    /// A row of a layer, by the name that hits have of the layer.
+    Row { layer: &'a str, id: i64 },
+    /// A log, a summary or a page of a store, whole.
+    Document(&'a str),
+}
+
+/// A text or an entry that was found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Found {
+    #[serde(flatten)]
+    pub owner: Owner,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "id_schema")]
+    pub id: Option<EntryId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+}
+
+impl Found {
+    /// A document at a path.
+    pub fn at(owner: Owner, path: String) -> Self {
+        Self { owner, id: None, path: Some(path), section: None }
+    }
+
+    /// An entry with an id.
+    pub fn entry(owner: Owner, id: EntryId, section: Option<&str>) -> Self {
+        Self { owner, id: Some(id), path: None, section: section.map(str::to_owned) }
+    }
+}
+
+/// The only agent, repository and store to look at. Each bounds what belongs to one of its kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Within<'a> {
+    pub agent: Option<&'a AgentName>,
+    pub repo_root: Option<&'a str>,
+    pub store: Option<&'a str>,
+}
+
+/// A call that removes something, and what it has done.
+pub(crate) struct Forgetting<'a> {
+    pub wanted: Wanted<'a>,
+    pub within: Within<'a>,
+    /// Whether nothing is to be changed.
+    pub dry_run: bool,
+    bytes: Cell<u64>,
+    found: Vec<Found>,
+    not_named: u64,
+    left: Vec<String>,
+    remains: BTreeSet<&'static str>,
+}
+
+/// What the toolsets have done.
+pub(crate) struct Forgotten {
+    pub found: Vec<Found>,
+    /// The number of those that `found` does not name.
+    pub not_named: u64,
+    /// What was not searched or not removed, and why.
+    pub left: Vec<String>,
+    /// Where copies may still be.
+    pub remains: BTreeSet<&'static str>,
+}
+
+impl<'a> Forgetting<'a> {
+    pub fn new(wanted: Wanted<'a>, within: Within<'a>, dry_run: bool) -> Self {
+        Self {
+            wanted,
+            within,
+            dry_run,
+            bytes: Cell::new(MAX_BYTES),
+            found: Vec::new(),
+            not_named: 0,
+            left: Vec::new(),
+            remains: BTreeSet::new(),
+        }
+    }
+
+    /// Whether entries of an agent are looked at.
+    pub fn is_for(&self, agent: &str) -> bool {
+        self.within.agent.is_none_or(|only| only.as_str() == agent)
+    }
+
+    /// Takes the work to look through a document, if as much is left.
+    pub fn take(&self, bytes: u64) -> bool {
+        let left = self.bytes.get().checked_sub(OF_DOCUMENT + bytes);
+        self.bytes.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    /// Notes what was found, and removed unless nothing is to be changed.
+    pub fn add(&mut self, found: Found) {
+        match self.found.len() < MAX_NAMED {
+            true => self.found.push(found),
+            false => self.not_named += 1,
+        }
+    }
+
+    /// Notes what was not searched or not removed.
+    pub fn leave(&mut self, what: String) {
+        self.left.push(what);
+    }
+
+    /// Notes where copies may still be.
+    pub fn remains(&mut self, place: &'static str) {
+        self.remains.insert(place);
+    }
+
+    pub fn forgotten(self) -> Forgotten {
+        let Self { found, not_named, left, remains, .. } = self;
+        Forgotten { found, not_named, left, remains }
+    }
+}
+
+/// The ranges of a text in another one.
+pub(crate) fn ranges_of(secret: &str, text: &str) -> Vec<Range<usize>> {
+    text.match_indices(secret).map(|(at, found)| at..at + found.len()).collect()
+}
+
+/// The splices that put a mark in the place of ranges.
+pub(crate) fn marks(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Splice> {
+    let mark = |range| Splice { range, inserts: REMOVED.into() };
+    ranges.into_iter().map(mark).collect()
+}
+
+/// A text with these splices.
+pub(crate) fn spliced(text: &str, splices: &[Splice]) -> String {
+    let bytes = Splice::all(splices, text.as_bytes().to_vec()).unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// A text with a mark in the place of another one. `None` if it does not have that one.
+pub(crate) fn without(secret: &str, text: &str) -> Option<String> {
+    text.contains(secret).then(|| text.replace(secret, REMOVED))
+}

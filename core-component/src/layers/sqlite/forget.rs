@@ -1,0 +1,112 @@
+//! Removing a text from all layers of an agent, or one row of a layer.
+
+use super::reader::Reader;
+use super::sql::{integer, statement, text};
+use super::writer::Writer;
+use crate::forget::REMOVED;
+use crate::layers::error::Error;
+use crate::storage::database::Value;
+
+/// A layer: the name that hits of a search have of it, its table, and the columns with text.
+struct Layer {
+    name: &'static str,
+    table: &'static str,
+    columns: &'static [&'static str],
+}
+
+/// Where a text may be.
+const LAYERS: [Layer; 5] = [
+    Layer { name: "core", table: "core_memories", columns: &["memory"] },
+    Layer { name: "recent", table: RECENT, columns: &["memory"] },
+    Layer { name: "task", table: "current_task", columns: &["task"] },
+    Layer { name: "episodic", table: "episodic_memories", columns: &["memory", "tags"] },
+    Layer { name: "compost", table: "memory_compost", columns: &["summary"] },
+];
+
+/// The table whose rows a batch may name.
+const RECENT: &str = "recent_memories";
+
+/// Rows of an agent.
+#[derive(Debug, Default)]
+pub(in crate::layers) struct Rows {
+    /// The name of each layer that has some, and their ids.
+    pub rows: Vec<(String, Vec<i64>)>,
+    /// Whether there may be more.
+    pub has_more: bool,
+}
+
+impl Reader<'_> {
+    /// The rows that have a text, at most `most` of each layer.
+    pub fn with_text(&self, secret: &str, most: u32) -> Result<Rows, Error> {
+        let mut found = Rows::default();
+        for Layer { name, table, columns } in &LAYERS {
+            let has = columns.iter().map(|column| format!("instr({column}, ?2) > 0"));
+            let has = has.collect::<Vec<_>>().join(" OR ");
+            let sql = format!(
+                "SELECT id FROM {table} WHERE agent_id = ?1 AND ({has}) ORDER BY id LIMIT ?3"
+            );
+            let asked = [text(self.agent), text(secret), Value::Integer(most.into())];
+            let rows = self.rows(table, &sql, asked, most)?;
+            found.has_more |= rows.len() == most as usize;
+            if !rows.is_empty() {
+                let ids = rows.iter().map(|row| integer(&row[0])).collect::<Result<_, _>>()?;
+                found.rows.push(((*name).to_owned(), ids));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the agent has a row. False if no layer has this name.
+    pub fn has_row(&self, layer: &str, id: i64) -> Result<bool, Error> {
+        let Some(Layer { table, .. }) = layer_of(layer) else { return Ok(false) };
+        let sql = format!("SELECT 1 FROM {table} WHERE agent_id = ?1 AND id = ?2");
+        let parameters = [text(self.agent), Value::Integer(id)];
+        Ok(!self.rows(table, &sql, parameters, 1)?.is_empty())
+    }
+}
+
+impl Writer<'_> {
+    /// Puts a mark in the place of a text, wherever it occurs in a layer, in at most `most` rows of
+    /// each. Returns the rows that had it.
+    pub fn forget(&mut self, secret: &str, most: u32) -> Result<Rows, Error> {
+        let found = self.reader().with_text(secret, most)?;
+        for (name, ids) in &found.rows {
+            let Some(Layer { table, columns, .. }) = layer_of(name) else { continue };
+            let list = Value::Text(serde_json::to_string(ids).expect("ids are JSON"));
+            let set = columns.iter().map(|column| format!("{column} = replace({column}, ?1, ?2)"));
+            // A core memory that becomes the same as another is one.
+            let update = format!(
+                "UPDATE OR REPLACE {table} SET {} WHERE id IN (SELECT value FROM json_each(?3))",
+                set.collect::<Vec<_>>().join(", ")
+            );
+            self.execute(&[statement(&update, [text(secret), text(REMOVED), list])])?;
+            self.note_forgotten(table, ids.clone())?;
+        }
+        Ok(found)
+    }
+
+    /// Deletes a row. Returns whether the agent had it.
+    pub fn forget_row(&mut self, layer: &str, id: i64) -> Result<bool, Error> {
+        let has_row = self.reader().has_row(layer, id)?;
+        let Some(Layer { table, .. }) = layer_of(layer).filter(|_| has_row) else {
+            return Ok(false);
+        };
+        let delete = format!("DELETE FROM {table} WHERE agent_id = ?1 AND id = ?2");
+        self.execute(&[statement(&delete, [self.agent(), Value::Integer(id)])])?;
+        self.note_forgotten(table, vec![id])?;
+        Ok(true)
+    }
+
+    fn note_forgotten(&mut self, table: &'static str, ids: Vec<i64>) -> Result<(), Error> {
+        if table == RECENT {
+            // Its digest is one of the old texts. The next add makes another batch.
+            self.remove_batch()?;
+        }
+        self.forgotten.push((table, ids));
+        Ok(())
+    }
+}
+
+fn layer_of(name: &str) -> Option<&'static Layer> {
+    LAYERS.iter().find(|layer| layer.name == name)
+}

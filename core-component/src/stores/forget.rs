@@ -1,0 +1,198 @@
+//! Removing a text from the pages and indexes of stores, or a page.
+
+use super::change::{Order, change};
+use super::error::Error;
+use super::index::indexed;
+use super::intent;
+use super::memory::Memory;
+use super::operations::{remove_memory, spliced};
+use super::path::{CategoryPath, MemoryPath};
+use super::place::{COLLECTION, LABEL};
+use super::removal::{Removal, of_index, of_memory};
+use super::search::owner;
+use super::store::{Store, names};
+use super::walk::{Files, files};
+use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted};
+use crate::index;
+use crate::names::StoreName;
+use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place};
+use crate::tool::{Call, Checked, Forget};
+
+/// The directory of the bookkeeping with the records of interrupted calls that were set aside.
+const SET_ASIDE: &str = "set-aside";
+
+pub(super) const FORGET: Forget = Forget { toolset: "stores", run };
+
+/// Looks through the stores that the caller may use.
+fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
+    if matches!(forgetting.wanted, Wanted::Record(_) | Wanted::Row { .. }) {
+        return Ok(());
+    }
+    let mut names = names(call)?;
+    names.retain(|name| forgetting.within.store.is_none_or(|only| only == name));
+    for name in &names {
+        let Some(name) = StoreName::parse(name) else {
+            let name = name.escape_debug();
+            forgetting
+                .leave(format!("store `{name}` was not searched: register it under a valid name"));
+            continue;
+        };
+        let done = Store::open(call, &name).and_then(|store| match forgetting.wanted {
+            Wanted::Text(secret) => look_through(&store, secret, forgetting),
+            Wanted::Document(path) => forget_page(&store, path, forgetting),
+            Wanted::Record(_) | Wanted::Row { .. } => Ok(()),
+        });
+        if let Err(error) = done {
+            let message = error.message();
+            forgetting.leave(format!(
+                "store `{}` was not searched or not changed: {message}",
+                name.as_str()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Removes a page, whole.
+fn forget_page(
+    store: &Store<'_>,
+    path: &str,
+    forgetting: &mut Forgetting<'_>,
+) -> Result<(), Error> {
+    let Ok(path) = MemoryPath::parse(path) else { return Ok(()) };
+    if store.memory(&path)?.is_none() {
+        return Ok(());
+    }
+    if !forgetting.dry_run {
+        remove_memory(store, &path)?;
+    }
+    forgetting.remains(IN_GIT);
+    forgetting.add(Found::at(owner(store), path.to_string()));
+    Ok(())
+}
+
+fn look_through(
+    store: &Store<'_>,
+    secret: &str,
+    forgetting: &mut Forgetting<'_>,
+) -> Result<(), Error> {
+    let Files { files, categories, warnings } = files(store)?;
+    forgetting.remains(IN_GIT);
+    for warning in warnings {
+        forgetting.leave(format!("store `{}`: {warning}", store.name));
+    }
+    for (path, status) in files {
+        let file = path.file();
+        if !forgetting.take(status.size) {
+            forgetting.leave(format!("`{file}` of store `{}` {NO_WORK_LEFT}", store.name));
+            continue;
+        }
+        if path.to_string().contains(secret) {
+            let tool = store.call.listed("stores", "move_memory");
+            let what = "has it in its path: give it another one with";
+            forgetting.leave(format!("`{file}` of store `{}` {what} `{tool}`", store.name));
+        }
+        let done = forget_in_page(store, &path, secret, forgetting.dry_run);
+        note(store, path.to_string(), &file, done, forgetting);
+    }
+    for category in categories {
+        let file = category.index();
+        let done = forget_in_index(store, &category, secret, forgetting.dry_run);
+        note(store, file.clone(), &file, done, forgetting);
+    }
+    for (path, version) in set_aside_with(store, secret)? {
+        if !forgetting.dry_run {
+            let change =
+                Change::Delete { area: Area::Bookkeeping, path: path.clone(), expects: version };
+            store.tree.lock(None)?.commit(&[change])?;
+        }
+        forgetting.add(Found::at(owner(store), path));
+    }
+    Ok(())
+}
+
+/// Whether a document has something that goes, and what stays.
+type Done = (bool, Option<String>);
+
+/// Tells what became of a document.
+fn note(
+    store: &Store<'_>,
+    path: String,
+    file: &str,
+    done: Result<Done, Error>,
+    forgetting: &mut Forgetting<'_>,
+) {
+    let (is_found, left) = done.unwrap_or_else(|error| (false, Some(error.message().to_owned())));
+    if is_found {
+        forgetting.add(Found::at(owner(store), path));
+    }
+    if let Some(left) = left {
+        forgetting.leave(format!("`{file}` of store `{}`: {left}", store.name));
+    }
+}
+
+fn forget_in_page(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    secret: &str,
+    dry_run: bool,
+) -> Result<Done, Error> {
+    let Some(before) = store.memory(path)? else { return Ok((false, None)) };
+    let Removal { splices, left } = of_memory(path, &before.text, secret);
+    if splices.is_empty() || dry_run {
+        return Ok((!splices.is_empty(), left));
+    }
+    change(store, Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else { return Ok(Ok(())) };
+        let Removal { splices, .. } = of_memory(path, &before.text, secret);
+        if !splices.is_empty() {
+            let text = spliced(&before, &splices);
+            let (memory, _) = Memory::read_in_part(path, &text);
+            plan.edit(path, &before, splices, indexed(&memory));
+        }
+        Ok(Ok(()))
+    })?;
+    let place = Place::of_family(LABEL, store.name);
+    index::forget(store.call.storage, &place, COLLECTION, &[&path.file()]);
+    Ok((true, left))
+}
+
+fn forget_in_index(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    secret: &str,
+    dry_run: bool,
+) -> Result<Done, Error> {
+    let path = category.index();
+    let Some(before) = store.text(&path)? else { return Ok((false, None)) };
+    let Removal { splices, left } = of_index(category, &before.text, secret);
+    if splices.is_empty() || dry_run {
+        return Ok((!splices.is_empty(), left));
+    }
+    let writer = store.tree.lock(None)?;
+    // An interrupted call expects the index as it was.
+    intent::recover(&*store.tree, &*writer, false)?;
+    let Some(before) = store.text(&path)? else { return Ok((false, None)) };
+    let Removal { splices, left } = of_index(category, &before.text, secret);
+    let (area, expects) = (Area::Documents, before.version);
+    if !splices.is_empty() {
+        writer.commit(&[Change::Edit { area, path, splices, expects }])?;
+    }
+    Ok((true, left))
+}
+
+/// The records of interrupted calls with a text, and their versions.
+fn set_aside_with(store: &Store<'_>, secret: &str) -> Result<Vec<(String, String)>, Error> {
+    let in_json = serde_json::to_string(secret).expect("a text is JSON");
+    let in_json = in_json.trim_matches('"');
+    let mut found = Vec::new();
+    for entry in store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default() {
+        let path = format!("{SET_ASIDE}/{}", entry.name);
+        let document = store.tree.read(Area::Bookkeeping, &path, MAX_DOCUMENT_BYTES)?;
+        let has_it = |contents: &[u8]| String::from_utf8_lossy(contents).contains(in_json);
+        if let Some(document) = document.filter(|document| has_it(&document.contents)) {
+            found.push((path, document.version));
+        }
+    }
+    Ok(found)
+}
