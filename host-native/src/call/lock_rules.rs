@@ -49,9 +49,9 @@ impl LockRules {
             return Err(nested("the call has a transaction already: a call takes one at a time"));
         }
         match (&self.place, place) {
-            (Some(locked), Some(place)) if locked != place => Err(nested(
-                "the call holds the lock of another place: a call holds one at a time",
-            )),
+            (Some(locked), Some(place)) if locked != place => {
+                Err(nested("the call holds the lock of another place: a call holds one at a time"))
+            }
             _ => Ok(()),
         }
     }

@@ -24,7 +24,7 @@ const PLACE: &str = "guests";
 const DATABASE: &str = "guests.db";
 
 /// The tools, and whether each claims to be read-only.
-const TOOLS: [(&str, bool); 36] = [
+const TOOLS: [(&str, bool); 37] = [
     ("add-row", false),
     ("append", false),
     ("append-without-lock", true),
