@@ -35,6 +35,7 @@ def main() -> None:
     os.environ["SOURCE_DATE_EPOCH"] = seconds
     release = Release(BUILT / "release-artefacts", version, commit, int(seconds))
 
+    run("zizmor", "--offline", "--quiet", ".github/workflows")
     run("scripts/component", "agent-memory-core")
     os.environ["AGENT_MEMORY_COMPONENT"] = str(COMPONENTS / "agent_memory_core.wasm")
     if "npm" in wanted:
@@ -44,14 +45,12 @@ def main() -> None:
             tried = add_program(release, target)
             if "npm" in wanted:
                 add_npm_platform(release, target, tried)
-            if "python" in wanted:
-                add_wheel(release, target)
     if "plugin" in wanted:
         run("scripts/plugin")
         plugin = BUILT / "plugin/agent-memory-plugin.wasm"
         release.add(plugin, "plugin", None, "tried by scripts/test")
     if "python" in wanted:
-        add_source(release)
+        add_python(release)
     if "image" in wanted:
         add_image(release)
     if "crates" in wanted:
@@ -69,7 +68,7 @@ def add_program(release: Release, target: Target) -> str:
     build = "zigbuild" if target.linker == "zig" else "build"
     package = ["--package", "agent-memory-host", "--features", "cross"]
     run("cargo", build, "--release", "--locked", "--target", target.triple, *package, env=variables(target))
-    tried = smoke.tried(target, program(target), release.version, wine())
+    tried = smoke.tried(target, program(target), release.version, wine(target))
     packed = staged(f"agent-memory-{release.version}-{target.triple}", [program(target), *TERMS])
     release.add_archive(packed, "program", target.triple, tried)
     return tried
@@ -87,39 +86,37 @@ def staged(name: str, files: list[Path]) -> Path:
 
 def variables(target: Target) -> dict[str, str]:
     """What the build for a target needs in its environment."""
-    if "apple" not in target.triple:
+    if target.linker == "mingw":
+        # Zig's linker does so by itself.
         return {"CARGO_PROFILE_RELEASE_STRIP": "symbols"}
+    if "apple" not in target.triple:
+        return {}
     sdk = BUILT / "apple-sdk"
     apple.write_sdk(sdk, ROOT)
     # The oldest system that Rust supports on both processors.
-    return {"SDKROOT": str(sdk), "MACOSX_DEPLOYMENT_TARGET": "11.0", "CARGO_PROFILE_RELEASE_STRIP": "symbols"}
+    return {"SDKROOT": str(sdk), "MACOSX_DEPLOYMENT_TARGET": "11.0"}
 
 
-def wine() -> dict[str, str]:
+def wine(target: Target) -> dict[str, str]:
     """The variables for Wine, which lacks a library that programs of Rust need."""
+    if target.runs != "wine":
+        return {}
     directory = BUILT / "wine"
+    directory.mkdir(exist_ok=True)
+    library = str(directory / "bcryptprimitives.dll")
+    source = "tests/windows/bcryptprimitives.c"
+    run("x86_64-w64-mingw32-gcc", "-shared", "-O1", "-o", library, source, "-ladvapi32")
     return {"WINEPATH": str(directory), "WINEPREFIX": str(directory / "prefix"), "WINEDEBUG": "-all"}
 
 
-def add_wheel(release: Release, target: Target) -> None:
-    out = BUILT / "release-wheels"
-    command = ["maturin", "build", "--release", "--locked", "--out", str(out), "--target", target.wheel]
-    command += ["--compatibility", target.platform_tag, "--features", "agent-memory-host/cross"]
-    if target.linker == "zig":
-        command.append("--zig")
-    run("rustup", "target", "add", target.wheel)
-    run(*command, cwd=ROOT / "host-python", env=variables(target))
-    [wheel] = out.glob(f"*{target.platform_tag}.whl")
-    release.add(wheel, "wheel", target.wheel, "not run")
-
-
-def add_source(release: Release) -> None:
-    """The source distribution of the Python package. Its receiver has no target for the component."""
-    out = BUILT / "release-wheels"
-    with component_beside_host():
-        run("maturin", "sdist", "--out", str(out), cwd=ROOT / "host-python")
-    [source] = out.glob("*.tar.gz")
-    release.add(source, "source", None, "not run")
+def add_python(release: Release) -> None:
+    """The wheel for this machine, and the source distribution, from which others are built."""
+    run("scripts/wheel")
+    for package in sorted((BUILT / "python/dist").iterdir()):
+        if package.suffix == ".whl":
+            release.add(package, "wheel", "x86_64-unknown-linux-gnu", "tried by scripts/test")
+        else:
+            release.add(package, "source", None, "not run")
 
 
 def add_npm(release: Release) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from targets import Target
 
 WINE = ["wine64", "wine", "/usr/lib/wine/wine64"]
 QEMU = ["qemu-aarch64", "qemu-aarch64-static"]
-# The words of the demo that only the tool's answer has.
-ANSWERED = '<- {"session_file":".github/agent-memory/aristotle/logs/'
+DECISION = "- Memory is kept as Markdown."
 # A compiled program starts slowly in an emulator.
 SECONDS = 600
 
@@ -30,21 +32,64 @@ def tried(target: Target, program: Path, version: str, wine: dict[str, str]) -> 
         environment = {"PATH": os.environ["PATH"], "HOME": home, "NO_COLOR": "1"}
         if target.runs == "wine":
             environment |= wine
-
-        def run(*arguments: str) -> str:
-            command = [*runner, str(program), *arguments]
-            done = subprocess.run(
-                command, cwd=home, env=environment, capture_output=True, text=True, timeout=SECONDS
-            )
-            if done.returncode != 0:
-                raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-            return done.stdout
-
-        expect(run("--version").split(), ["agent-memory", version])
-        expect(ANSWERED in run("demo"), True)
-        run("doctor")
+        repository = Path(home) / "repository"
+        (repository / ".git").mkdir(parents=True)
+        (repository / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        start = Start([*runner, str(program)], repository, environment)
+        expect(start.run("--version").split(), ["agent-memory", version])
+        play(start)
+        [log] = repository.glob(".github/agent-memory/ada/logs/*.md")
+        expect(DECISION in log.read_text(), True)
+        start.run("doctor")
     how = {"here": "", "qemu": " under qemu", "wine": " under Wine"}[target.runs or ""]
     return f"version, a session over MCP and doctor ran{how}"
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a program is started."""
+
+    command: list[str]
+    directory: Path
+    environment: dict[str, str]
+
+    def process(self, *arguments: str) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        command = [*self.command, *arguments]
+        return subprocess.Popen(
+            command, cwd=self.directory, env=self.environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
+
+    def run(self, *arguments: str) -> str:
+        """Runs a command to its end, and returns its output."""
+        with self.process(*arguments) as process:
+            output, errors = process.communicate(timeout=SECONDS)
+        expect((process.returncode, errors if process.returncode else ""), (0, ""))
+        return output
+
+
+def play(start: Start) -> None:
+    """A session of MCP that begins a log and appends a decision."""
+    with start.process("serve") as server:
+        requests, answers = server.stdin, server.stdout
+        assert requests and answers
+
+        def ask(method: str, params: dict[str, Any]) -> Any:
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            requests.write(json.dumps(message) + "\n")
+            requests.flush()
+            return json.loads(answers.readline())["result"]
+
+        def call(tool: str, **arguments: str) -> None:
+            answer = ask("tools/call", {"name": tool, "arguments": {"agent_name": "ada", **arguments}})
+            expect(answer.get("isError", False), False)
+
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "smoke", "version": "1"}}
+        ask("initialize", client)
+        call("start_session")
+        call("append_entry", section="Decisions", content=DECISION)
+        requests.close()
+        expect(server.wait(SECONDS), 0)
 
 
 def expect(got: object, wanted: object) -> None:

@@ -14,10 +14,6 @@ class Target:
     """Its name in Rust."""
     npm: str
     """Its name in npm: system and processor."""
-    wheel: str
-    """The triple that its wheel is built for. On Linux that is the system's C library, which Python uses."""
-    platform_tag: str
-    """The wheel's platform, in the names of Python packaging."""
     linker: Literal["zig", "mingw"] = "zig"
     runs: Literal["here", "qemu", "wine"] | None = None
     """What runs its program here. None if nothing does."""
@@ -28,38 +24,9 @@ class Target:
 
 
 TARGETS = [
-    Target(
-        "x86_64-unknown-linux-musl",
-        npm="linux-x64",
-        wheel="x86_64-unknown-linux-gnu",
-        platform_tag="manylinux_2_17_x86_64",
-        runs="here",
-    ),
-    Target(
-        "aarch64-unknown-linux-musl",
-        npm="linux-arm64",
-        wheel="aarch64-unknown-linux-gnu",
-        platform_tag="manylinux_2_17_aarch64",
-        runs="qemu",
-    ),
-    Target(
-        "x86_64-apple-darwin",
-        npm="darwin-x64",
-        wheel="x86_64-apple-darwin",
-        platform_tag="macosx_11_0_x86_64",
-    ),
-    Target(
-        "aarch64-apple-darwin",
-        npm="darwin-arm64",
-        wheel="aarch64-apple-darwin",
-        platform_tag="macosx_11_0_arm64",
-    ),
-    Target(
-        "x86_64-pc-windows-gnu",
-        npm="win32-x64",
-        wheel="x86_64-pc-windows-gnu",
-        platform_tag="win_amd64",
-        linker="mingw",
-        runs="wine",
-    ),
+    Target("x86_64-unknown-linux-musl", npm="linux-x64", runs="here"),
+    Target("aarch64-unknown-linux-musl", npm="linux-arm64", runs="qemu"),
+    Target("x86_64-apple-darwin", npm="darwin-x64"),
+    Target("aarch64-apple-darwin", npm="darwin-arm64"),
+    Target("x86_64-pc-windows-gnu", npm="win32-x64", linker="mingw", runs="wine"),
 ]
