@@ -12,9 +12,9 @@ from pathlib import Path
 
 from scratch import ROOT
 
-#: The aim is 11.1 MB, of which the server over HTTP has half a one, and what sets up clients a quarter; the size
-#: differs a little with the path of the build.
-MAX_BYTES = 11_300_000
+#: The aim is 11.5 MB, of which the server over HTTP has half a one, and what sets up clients and what forgets a
+#: quarter each; the size differs a little with the path of the build.
+MAX_BYTES = 11_600_000
 
 
 class WheelTest(unittest.TestCase):

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::TIMEOUT;
 
-/// The calls that make, rename and sync files or write answers, for `strace -e`.
+/// The calls that open, make, rename and sync files or write answers, for `strace -e`.
 pub const CHANGES: &str =
-    "trace=mkdir,mkdirat,rename,renameat,renameat2,fsync,fdatasync,write,link,linkat";
+    "trace=openat,mkdir,mkdirat,rename,renameat,renameat2,fsync,fdatasync,write,link,linkat";
 
 /// A file system call, or an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,36 @@ pub fn wait_for<T>(trace: &Path, what: &str, wanted: impl Fn(&str) -> Option<T>)
 
 /// The events of a trace.
 pub fn events(trace: &str) -> Vec<Event> {
-    lines(trace).iter().filter_map(|line| event(line)).collect()
+    let mut directories = BTreeMap::new();
+    let mut events = Vec::new();
+    for line in lines(trace) {
+        note_directory(&line, &mut directories);
+        events.extend(event(&line, &directories));
+    }
+    events
+}
+
+/// Notes the path of a directory that is opened to look up names, by its descriptor.
+fn note_directory(line: &str, directories: &mut BTreeMap<String, PathBuf>) {
+    let opened = line.rsplit_once(" = ").filter(|(call, _)| call.contains("O_PATH"));
+    let Some((_, result)) = opened else { return };
+    if let Some((number, _)) = result.split_once('<')
+        && let Some(path) = descriptor(result)
+    {
+        directories.insert(number.to_owned(), path);
+    }
+}
+
+/// The path behind one that begins with an open directory, as Node gives it.
+fn behind(path: PathBuf, directories: &BTreeMap<String, PathBuf>) -> PathBuf {
+    let below = path.strip_prefix("/proc/self/fd").ok().map(Path::to_owned);
+    let Some(below) = below else { return path };
+    let mut names = below.iter();
+    let number = names.next().and_then(|number| number.to_str()).unwrap_or_default();
+    match directories.get(number) {
+        Some(directory) => directory.join(names.as_path()),
+        None => path,
+    }
 }
 
 /// The calls of a trace without their threads. A call whose line another thread's interrupted is joined.
@@ -85,13 +114,13 @@ pub fn lines(trace: &str) -> Vec<String> {
     lines
 }
 
-fn event(line: &str) -> Option<Event> {
+fn event(line: &str, directories: &BTreeMap<String, PathBuf>) -> Option<Event> {
     let (call, result) = line.rsplit_once(" = ")?;
     if result.starts_with('-') {
         return None;
     }
     let (name, arguments) = call.split_once('(')?;
-    let mut paths = named(arguments).into_iter();
+    let mut paths = named(arguments).into_iter().map(|path| behind(path, directories));
     Some(match name {
         "mkdir" | "mkdirat" => Event::Made(paths.next()?),
         "rename" | "renameat" | "renameat2" => Event::Renamed(paths.next()?, paths.next()?),

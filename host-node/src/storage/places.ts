@@ -88,7 +88,7 @@ export class Places {
     const places = this.#instantiate(
       {
         'agent-memory:file-system/file-system': files.imports,
-        'agent-memory:places/lock': { isHeld: () => this.#host.isHeld() },
+        'agent-memory:places/lock': { isHeld: () => isHeld(this.#host) },
         'agent-memory:places/registry-format': {
           parse: (text: string) => told(() => this.#host.parseRegistry(text)),
           edit: (text: string, change: string) => told(() => this.#host.editRegistry(text, change)),
@@ -118,6 +118,15 @@ export function closeTree(tree: Tree): void {
 /** Whether an error is a storage error or an error of a commit, which jco throws as a plain object. */
 export function isRecord(error: unknown): error is object {
   return error instanceof StorageError || (typeof error === 'object' && error !== null && !(error instanceof Error))
+}
+
+/** A lock that cannot be looked at does not count as held: the component ends its commit, and leaves nothing behind. */
+function isHeld(host: PlacesHost): boolean {
+  try {
+    return host.isHeld()
+  } catch {
+    return false
+  }
 }
 
 function told(work: () => string) {

@@ -132,8 +132,14 @@ export class CallStorage {
     return this.#places.use(work)
   }
 
+  /** Throws an error of a commit. */
   commit(tree: Tree, changes: Change[]): (string | undefined)[] {
-    return this.use(() => tree.commit(changes))
+    try {
+      return this.use(() => tree.commit(changes))
+    } catch (error) {
+      if (error instanceof StorageError) throw { error: error.record(), change: undefined, applied: 0 }
+      throw error
+    }
   }
 
   list(tree: Tree, area: Area, directory: string): Entry[] | undefined {

@@ -77,7 +77,7 @@ const cases: Record<string, string[]> = {
   'a call can lock one place at a time': [
     ...['lock the repository', 'lock the other: nested', 'write: nested', 'read', 'end', 'put', 'unlock'],
     ...['lock the other', 'lock: nested', 'put', 'unlock', 'write', 'insert', 'commit', 'lock', 'put', 'unlock'],
-    ...['lock the repository', 'put'],
+    ...['lock the repository', 'delete'],
   ],
   'a write transaction locks its place': [
     ...['write', 'lock the repository: nested', 'is free: held', 'end', 'is free', 'lock', 'is free: held'],

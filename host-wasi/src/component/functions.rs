@@ -34,5 +34,6 @@ export_tools! {
     memory {
         resume_memory = "memory_resume_memory" (agent: Option<String>, repo_root: Option<String>, budget: Option<i64>);
         search_memory = "memory_search_memory" (query: Option<String>, agent: Option<String>, repo_root: Option<String>, toolsets: Option<Vec<String>>, from_date: Option<String>, to_date: Option<String>, include_archived: Option<bool>, limit: Option<i64>);
+        forget_memory = "memory_forget_memory" (text: Option<String>, id: Option<String>, path: Option<String>, section: Option<String>, agent: Option<String>, repo_root: Option<String>, store: Option<String>, dry_run: Option<bool>);
     }
 }

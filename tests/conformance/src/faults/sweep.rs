@@ -72,6 +72,12 @@ impl Sweep {
         self
     }
 
+    /// Leaves out a tool that goes on after an error: another test has its faults.
+    pub fn except(mut self, tool: &str) -> Self {
+        self.tools.retain(|of| of["name"] != tool);
+        self
+    }
+
     /// Sets the errors of reading and listing that a tool reports in its result instead of failing.
     pub fn reporting(mut self, tool: &'static str, errors: &'static [ErrorCode]) -> Self {
         self.reports.insert(tool, errors);
