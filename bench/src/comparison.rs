@@ -36,7 +36,8 @@ impl Cost {
         calls: usize,
         work: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<Self> {
-        let (cpu, started) = (cpu::of(process), Instant::now());
+        let cpu = cpu::of(process);
+        let started = Instant::now();
         work()?;
         let wall = started.elapsed();
         let cpu = cpu.and_then(|before| cpu::of(process)?.checked_sub(before));

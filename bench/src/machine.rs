@@ -34,7 +34,8 @@ impl Machine {
 fn file_system<'a>(mounts: &'a str, directory: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);
-        let (at, kind) = (fields.next()?, fields.next()?);
+        let at = fields.next()?;
+        let kind = fields.next()?;
         directory.starts_with(at).then_some((at.len(), kind))
     });
     mounts.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)

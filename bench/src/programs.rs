@@ -39,7 +39,8 @@ pub fn packages() -> [(&'static str, Result<Command, String>); 3] {
 /// The reason why it does not take part.
 pub fn node() -> Result<Command, String> {
     let host = repository().join("host-node");
-    let (node, program) = (host.join("node_modules/.bin/node"), host.join("dist/timed-calls.js"));
+    let node = host.join("node_modules/.bin/node");
+    let program = host.join("dist/timed-calls.js");
     if !node.exists() || !program.is_file() {
         return Err("host-node is not built: run `npm ci && npm run build` there".to_owned());
     }

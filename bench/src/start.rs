@@ -101,10 +101,12 @@ impl Contestant for Start {
                 program.hear()?;
             }
         }
-        let (wall, cpu) = (started.elapsed(), cpu::of(program.process()));
-        match program.heard().contains("error") {
-            true => Err(io::Error::other(format!("{} answered {}", self.name, program.heard()))),
-            false => Ok(Cost { calls: 1, wall, cpu }),
+        let wall = started.elapsed();
+        let cpu = cpu::of(program.process());
+        if program.heard().contains("error") {
+            Err(io::Error::other(format!("{} answered {}", self.name, program.heard())))
+        } else {
+            Ok(Cost { calls: 1, wall, cpu })
         }
     }
 }

@@ -36,7 +36,8 @@ pub fn sizes_text(sizes: &Sizes) -> String {
     };
     let rows: String = sizes.rows.iter().map(row).collect();
     let (name, bytes) = sizes.last();
-    let (ratio, at_most) = (sizes.ratio(bytes), sizes.at_most);
+    let ratio = sizes.ratio(bytes);
+    let at_most = sizes.at_most;
     format!("{}\n{rows}aim: {name}, size: {ratio:.2}, to be at most {at_most}\n", sizes.title)
 }
 

@@ -35,7 +35,8 @@ pub struct Moment(pub i64);
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, rest) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
+        let days = self.0.div_euclid(86_400_000);
+        let rest = self.0.rem_euclid(86_400_000);
         // Howard Hinnant's `civil_from_days`.
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);
@@ -46,8 +47,10 @@ impl fmt::Display for Moment {
         let day = of_year - (153 * month + 2) / 5 + 1;
         let month = if month < 10 { month + 3 } else { month - 9 };
         let year = year + era * 400 + i64::from(month <= 2);
-        let (seconds, milliseconds) = (rest / 1000, rest % 1000);
-        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        let seconds = rest / 1000;
+        let milliseconds = rest % 1000;
+        let hours = seconds / 3600;
+        let minutes = seconds / 60 % 60;
         write!(f, "{year:04}-{month:02}-{day:02}T")?;
         write!(f, "{hours:02}:{minutes:02}:{:02}.{milliseconds:03}Z", seconds % 60)
     }

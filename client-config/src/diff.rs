@@ -15,7 +15,8 @@ pub(crate) fn diff(before: &str, after: &str) -> String {
     };
     let start = same(&mut old.iter().zip(&new));
     let end = same(&mut old[start..].iter().rev().zip(new[start..].iter().rev()));
-    let (old_end, new_end) = (old.len() - end, new.len() - end);
+    let old_end = old.len() - end;
+    let new_end = new.len() - end;
     let mut shown = Vec::new();
     shown.extend(old[start.saturating_sub(AROUND)..start].iter().map(|line| (' ', line)));
     shown.extend(old[start..old_end].iter().map(|line| ('-', line)));

@@ -86,11 +86,13 @@ impl Plan {
         let (after, backup) = match client.base(&file, text, &entry) {
             Some(base) => (base, Backup::Removed),
             None => {
-                let backup = match client.has_kept_entry(&file) {
+                let backup = if client.has_kept_entry(&file) {
                     // It may be the only copy of an entry that somebody wrote by hand.
-                    true => Backup::Kept,
-                    false if is_ours(&entry) => Backup::Removed,
-                    false => Backup::Made,
+                    Backup::Kept
+                } else if is_ours(&entry) {
+                    Backup::Removed
+                } else {
+                    Backup::Made
                 };
                 (Some(client.without(text).map_err(failed)?), backup)
             }
@@ -144,7 +146,8 @@ impl Plan {
         if self.changes_nothing() {
             return Ok(());
         }
-        let (file, backup) = (&self.file, backup_of(&self.file));
+        let file = &self.file;
+        let backup = backup_of(&self.file);
         if fs::metadata(file).is_ok_and(|found| found.permissions().readonly()) {
             let reason = "it is read-only: make it writable".to_owned();
             return Err(unreadable(file, reason));

@@ -177,7 +177,8 @@ fn is_but_for(after: &str, before: &str, key: &str, name: &str) -> bool {
 
 fn checked(after: String, before: &str, key: &str, name: &str) -> Result<String, String> {
     // The library ends each line with a line feed alone, and moves tables that a file has in parts.
-    let (ends, returns) = (before.matches('\n').count(), before.matches("\r\n").count());
+    let ends = before.matches('\n').count();
+    let returns = before.matches("\r\n").count();
     let has_returns = returns > 0 && returns == ends;
     let plain = if has_returns { before.replace("\r\n", "\n") } else { before.to_owned() };
     if parse(before)?.to_string() == plain && is_but_for(&after, before, key, name) {

@@ -93,10 +93,7 @@ impl Error {
 
     /// The error of a call that has changed something: its message says so, once.
     pub fn after_change(self) -> Self {
-        match self.message.ends_with(MAY_STAND) {
-            true => self,
-            false => self.with_suffix(MAY_STAND),
-        }
+        if self.message.ends_with(MAY_STAND) { self } else { self.with_suffix(MAY_STAND) }
     }
 
     /// The error of a transaction's commit. After `io` the commit may have happened.

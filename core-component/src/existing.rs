@@ -67,7 +67,8 @@ pub(crate) fn did_you_mean(wanted: &str, names: &[String]) -> Option<String> {
 /// The first and the last of some days, such as `2025-01-03 to 2025-02-01`. `None` if there are none.
 pub(crate) fn days(days: impl IntoIterator<Item = Date>) -> Option<String> {
     let days: BTreeSet<Date> = days.into_iter().collect();
-    let (first, last) = (days.first()?, days.last()?);
+    let first = days.first()?;
+    let last = days.last()?;
     Some(if first == last { first.to_string() } else { format!("{first} to {last}") })
 }
 
@@ -99,14 +100,15 @@ fn not_granted(kind: &str, name: &str, granted: &[String]) -> String {
 /// The message for a name that differs only in case from that of an existing agent or store.
 /// `is_told` says whether the caller may use that one.
 pub(crate) fn differs_only_in_case(kind: &str, name: &str, twin: &str, is_told: bool) -> String {
-    match is_told {
-        true => format!(
+    if is_told {
+        format!(
             "{kind} `{name}` differs from the existing {kind} `{twin}` only in case: use that name"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "{kind} `{name}` cannot be used: its name differs only in case from one that is taken; \
              ask for another"
-        ),
+        )
     }
 }
 

@@ -137,10 +137,7 @@ impl<'a> Forgetting<'a> {
 
     /// Notes what was found, and removed unless nothing is to be changed.
     pub fn add(&mut self, found: Found) {
-        match self.found.len() < MAX_NAMED {
-            true => self.found.push(found),
-            false => self.not_named += 1,
-        }
+        if self.found.len() < MAX_NAMED { self.found.push(found) } else { self.not_named += 1 }
     }
 
     /// Notes what was not searched or not removed.
@@ -157,6 +154,27 @@ impl<'a> Forgetting<'a> {
         let Self { found, not_named, left, remains, .. } = self;
         Forgotten { found, not_named, left, remains }
     }
+}
+
+/// A change of a document that removes something.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Removal {
+    pub splices: Vec<Splice>,
+    /// What stays, and why.
+    pub left: Option<String>,
+}
+
+impl Removal {
+    /// A document that stays as it is, although it has what is to be removed.
+    pub fn left(what: String) -> Self {
+        Self { left: Some(what), ..Self::default() }
+    }
+}
+
+/// A text as it stands between the quotes of a JSON string that this program wrote.
+pub(crate) fn in_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The ranges of a text in another one.

@@ -10,7 +10,8 @@ use crate::text::{line_start, lines};
 /// It is the last place of the best kind in the second half of the page: where a block begins that
 /// no heading precedes, else where a line begins, else between any two characters.
 pub(crate) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
-    let (source, text) = (outline.source, &outline.source[range.clone()]);
+    let source = outline.source;
+    let text = &outline.source[range.clone()];
     let offset = |characters| text.char_indices().nth(characters).map(|(at, _)| range.start + at);
     let Some(most) = offset(limit) else { return range.end };
     let least = offset(limit / 2).unwrap_or(most);
@@ -111,7 +112,8 @@ mod tests {
         let text = "# t\n\n## A\n\npara\ngraph\n\n- é\n- \u{1d4b3}\n\n```\ncode\n```\n".repeat(7);
         let outline = Outline::of(&text);
         for limit in 1..80 {
-            let (mut at, mut pages) = (0, Vec::new());
+            let mut at = 0;
+            let mut pages = Vec::new();
             while at < text.len() {
                 let end = page_end(&outline, &(at..text.len()), limit);
                 pages.push(&text[at..end]);

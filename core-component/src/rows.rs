@@ -120,7 +120,8 @@ pub(crate) fn add_rows<T: Table>(
         let has_term = index.has_match(known);
         candidates.push(Candidate { key, facts: known.facts, has_term, from: From::Index(known) });
     }
-    let (number, mut read) = (new.len(), 0);
+    let number = new.len();
+    let mut read = 0;
     table.each(&table.newest_first(new), &mut |key, Row { entry, facts, stamp, version }| {
         let work = OF_ENTRY + entry.texts().into_iter().map(cost).sum::<u64>();
         if !request.work.take(work) {
@@ -194,9 +195,10 @@ fn add<T: Table>(
     similar: &Similar,
     entries: &mut Entries<'_>,
 ) {
-    let near = match entries.request.is_for_newest() {
-        true => vec![true; candidates.len()],
-        false => near_matches(&candidates, similar),
+    let near = if entries.request.is_for_newest() {
+        vec![true; candidates.len()]
+    } else {
+        near_matches(&candidates, similar)
     };
     let mut group = None;
     let mut is_beside = false;

@@ -50,7 +50,8 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         if at == text.len() {
             return None;
         }
-        let (start, rest) = (at, &text[at..]);
+        let start = at;
+        let rest = &text[at..];
         let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
         let end = match rest.as_bytes().get(length..) {
             Some([b'\r', b'\n', ..]) => 2,

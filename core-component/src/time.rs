@@ -24,7 +24,9 @@ impl Date {
         if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
             return None;
         }
-        let (year, month, day) = (digits(0..4)?, digits(5..7)?, digits(8..10)?);
+        let year = digits(0..4)?;
+        let month = digits(5..7)?;
+        let day = digits(8..10)?;
         civil::Date::new(year, month as i8, day as i8).ok().map(Self)
     }
 

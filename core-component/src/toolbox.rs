@@ -62,7 +62,8 @@ pub struct Outcome {
 
 impl Outcome {
     fn of(call: Call<'_>, answer: Result<String, Refusal>) -> Self {
-        let (changed, follow_ups) = (call.changed.into_inner(), call.follow_ups.into_inner());
+        let changed = call.changed.into_inner();
+        let follow_ups = call.follow_ups.into_inner();
         let wants_vector = call.wants_vector.into_inner();
         Self { answer, changed, follow_ups, wants_vector }
     }

@@ -53,8 +53,10 @@ impl Work {
     }
 
     fn of(work: u64) -> Self {
-        let (left, floor) = (Cell::new(work), Cell::new(Share(0)));
-        let (indexing, vectors) = (Cell::new(OF_INDEXING), Cell::new(OF_VECTORS));
+        let left = Cell::new(work);
+        let floor = Cell::new(Share(0));
+        let indexing = Cell::new(OF_INDEXING);
+        let vectors = Cell::new(OF_VECTORS);
         Self { left, floor, indexing, vectors }
     }
 

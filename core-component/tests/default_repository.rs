@@ -88,7 +88,8 @@ fn calls_report_the_logs_and_summaries_that_they_change() {
         ("read_session", json!({}), &[]),
         ("list_sessions", json!({}), &[]),
     ];
-    let (one, two) = (storage(&["/a"]), storage(&["/a", "/b"]));
+    let one = storage(&["/a"]);
+    let two = storage(&["/a", "/b"]);
     for (tool, mut arguments, changed) in steps {
         arguments["agent_name"] = json!("ada");
         arguments["repo_root"] = json!("/a");

@@ -33,13 +33,13 @@ struct Scene {
 impl Scene {
     fn new(is_store: bool) -> Self {
         let memory = InMemoryStorage::new();
-        let place = match is_store {
-            true => Place::of_family("stores", "notes"),
-            false => Place::repository("/repo"),
-        };
+        let place =
+            if is_store { Place::of_family("stores", "notes") } else { Place::repository("/repo") };
         memory.grant_family("stores");
         memory.grant(place.clone());
-        let (reads, operations, fails) = (Cell::new(0), Cell::new(0), Cell::new(None));
+        let reads = Cell::new(0);
+        let operations = Cell::new(0);
+        let fails = Cell::new(None);
         Self { memory, place, is_store, reads, operations, fails, has_derived: true, stamp: None }
     }
 
@@ -61,9 +61,10 @@ impl Scene {
     }
 
     fn path(&self, number: usize) -> String {
-        match self.is_store {
-            true => format!("topic-{}/deep/note-{number}.md", number % 3),
-            false => path(number),
+        if self.is_store {
+            format!("topic-{}/deep/note-{number}.md", number % 3)
+        } else {
+            path(number)
         }
     }
 
@@ -371,16 +372,16 @@ fn no_error_of_the_index_shows() {
             (0..3).for_each(|_| drop(scene.check("kite", "indexing")));
         }
         let mut random = Random(3);
-        let (mut operation, mut faults) = (0, 0);
+        let mut operation = 0;
+        let mut faults = 0;
         loop {
             for code in [ErrorCode::Busy, ErrorCode::Corrupted] {
-                match is_indexed {
+                if is_indexed {
                     // Something is to be indexed each time.
-                    true => {
-                        let text = scene.text(&mut random) + &format!("\n{operation} {code:?}\n");
-                        scene.put(&scene.path(operation), &text);
-                    }
-                    false => scene.memory.delete_derived(),
+                    let text = scene.text(&mut random) + &format!("\n{operation} {code:?}\n");
+                    scene.put(&scene.path(operation), &text);
+                } else {
+                    scene.memory.delete_derived();
                 }
                 scene.fails.set(Some((operation, code)));
                 scene.check("kites of the zebra", &format!("{operation} {code:?}"));

@@ -116,7 +116,8 @@ impl CountingStorage {
     /// Runs `validate` to its last page. Returns the files of all findings, and `done` of each
     /// page.
     fn validate(&self) -> (Vec<String>, Vec<u64>) {
-        let (mut files, mut done) = (Vec::new(), Vec::new());
+        let mut files = Vec::new();
+        let mut done = Vec::new();
         let mut arguments = json!({});
         loop {
             let page = self.call("validate", arguments);

@@ -26,7 +26,8 @@ pub fn headings(text: &str) -> Vec<Heading<'_>> {
                     tag
                     && depth == 0
                 {
-                    let (start, source) = (range.start, text[range].trim_end());
+                    let start = range.start;
+                    let source = text[range].trim_end();
                     found.push(Heading { level, name: String::new(), source, start });
                     is_open = true;
                 }

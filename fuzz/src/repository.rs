@@ -188,10 +188,8 @@ impl Repository {
             return Ok(Ok(value));
         }
         // `sessions` has the code in `error`, `records` in `error.code`.
-        let (error, code) = match value["error"].is_object() {
-            true => (&value["error"], "code"),
-            false => (&value, "error"),
-        };
+        let (error, code) =
+            if value["error"].is_object() { (&value["error"], "code") } else { (&value, "error") };
         let text = |field| error[field].as_str().unwrap_or_default().to_owned();
         let details = error["details"].as_array().map_or(0, Vec::len);
         let error = ToolError { code: text(code), message: text("message"), details };

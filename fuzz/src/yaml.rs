@@ -98,7 +98,9 @@ pub fn parse(text: &str) -> Result<Option<Node>, NotYaml> {
     let offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let byte = |index: usize| offsets.get(index).copied().unwrap_or(text.len());
     let mut open: Vec<(usize, bool, Vec<Node>)> = Vec::new();
-    let (mut root, mut end, mut documents) = (None, 0, 0);
+    let mut root = None;
+    let mut end = 0;
+    let mut documents = 0;
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|_| NotYaml)?;
         let range = byte(span.start.index())..byte(span.end.index());

@@ -174,7 +174,8 @@ impl AgentMemory {
         statement: Statement,
         max_rows: u32,
     ) -> Result<Rows, storage::Error> {
-        let (memory, name) = (self.0.clone(), database.to_owned());
+        let memory = self.0.clone();
+        let name = database.to_owned();
         let place = storage::Place::named(label);
         let opened = on_a_blocking_thread(move || {
             memory.storage.open(&place, &[])?.open_database(&name, DatabaseKind::Kept, false)
@@ -200,7 +201,8 @@ impl AgentMemory {
         label: &str,
         database: &str,
     ) -> Result<Vec<String>, storage::Error> {
-        let (memory, name) = (self.0.clone(), database.to_owned());
+        let memory = self.0.clone();
+        let name = database.to_owned();
         let place = storage::Place::named(label);
         on_a_blocking_thread(move || {
             let place = memory.storage.open(&place, &[])?;
@@ -268,7 +270,8 @@ impl AgentMemory {
         let audience = self.tool(tool).map_or(Audience::Model, |tool| tool.audience);
         let same = arrival.repeatable();
         let run = |arrival, caller| {
-            let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+            let tool = tool.to_owned();
+            let arguments = arguments.to_owned();
             self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
                 engine.call_tool(call, &tool, &arguments, context)
             })
@@ -323,7 +326,8 @@ impl AgentMemory {
         arguments: &str,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let (name, arguments) = (name.to_owned(), arguments.to_owned());
+        let name = name.to_owned();
+        let arguments = arguments.to_owned();
         self.read_only(caller, move |engine, call, context| {
             engine.get_prompt(call, &name, &arguments, context)
         })
@@ -378,9 +382,11 @@ impl AgentMemory {
     ///
     /// As [`call`](AgentMemory::call).
     pub async fn claim(&self, id: &str, lease: Duration) -> Result<Outcome, CallError> {
-        let (id, arrival) = (id.to_owned(), self.0.arrivals.receive(true));
+        let id = id.to_owned();
+        let arrival = self.0.arrivals.receive(true);
         let seconds = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX);
-        let (audience, caller) = (Audience::Model, Caller::default());
+        let audience = Audience::Model;
+        let caller = Caller::default();
         self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
             engine.claim(call, &id, seconds, context)
         })
@@ -404,8 +410,10 @@ impl AgentMemory {
         payload: &str,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let (id, payload) = (id.to_owned(), payload.to_owned());
-        let (arrival, audience) = (self.0.arrivals.receive(true), Audience::Model);
+        let id = id.to_owned();
+        let payload = payload.to_owned();
+        let arrival = self.0.arrivals.receive(true);
+        let audience = Audience::Model;
         self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
             engine.answer(call, &id, &payload, context)
         })
@@ -461,13 +469,16 @@ impl AgentMemory {
     ) -> Result<Outcome, CallError> {
         arrival.call_place.served().await;
         let (cancellation, _cancel_on_drop) = Cancellation::new();
-        let (memory, models) = (self.0.clone(), self.models_of(&caller));
+        let memory = self.0.clone();
+        let models = self.models_of(&caller);
         let ran = tokio::task::spawn_blocking(move || {
             let context = memory.context(&arrival, &models, &caller);
             // Held until the call has ended, even if its future is dropped earlier.
             let _place = arrival.call_place;
-            let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
-            let (place, cancellation) = (arrival.writer_place, Some(cancellation));
+            let storage = memory.storage.clone();
+            let limits = memory.engine.limits();
+            let place = arrival.writer_place;
+            let cancellation = Some(cancellation);
             let mut call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
             call.only = caller.reach.repositories;
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;

@@ -284,7 +284,8 @@ impl Builder {
             toolsets: mounted.iter().map(|toolset| toolset.name.clone()).collect(),
             of_toolsets: settings_for_component(description, own),
         };
-        let (clock, random) = (self.clock, self.random);
+        let clock = self.clock;
+        let random = self.random;
         let at_once = Limits::CALLS_AT_ONCE;
         let arrivals = Arrivals::new(clock, random, zone, at_once);
         let of_mounted = || mounted.iter();

@@ -36,7 +36,8 @@ mod tests {
 
     #[test]
     fn a_cooldown_lasts_30_s_and_a_later_failure_begins_another() {
-        let (cooldown, start) = (Cooldown::default(), Instant::now());
+        let cooldown = Cooldown::default();
+        let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
         assert!(!cooldown.lasts(start));
         assert!(cooldown.begin(start));

@@ -141,7 +141,8 @@ impl AgentMemory {
     async fn summary(&self, follow_up: &FollowUp, caller: &Caller) -> Result<Value, String> {
         let mut request: SummaryRequest = serde_json::from_str(&follow_up.payload)
             .map_err(|error| format!("its request cannot be read: {error}"))?;
-        let (models, timeout) = (self.models_of(caller), self.model_timeout());
+        let models = self.models_of(caller);
+        let timeout = self.model_timeout();
         request.deadline = Instant::now() + timeout;
         let answer = match tokio::time::timeout(timeout, summary(&request, &models)).await {
             Ok(answer) => answer,

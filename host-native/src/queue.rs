@@ -92,7 +92,9 @@ mod tests {
     #[test]
     fn a_place_waits_for_those_before_it() {
         let queue = Queue::new(1);
-        let (first, second, third) = (queue.join(), queue.join(), queue.join());
+        let first = queue.join();
+        let second = queue.join();
+        let third = queue.join();
         assert!(is_served(&first) && !is_served(&second) && !is_served(&third));
         drop(second);
         assert!(!is_served(&third));
@@ -103,7 +105,9 @@ mod tests {
     #[test]
     fn a_queue_that_serves_two_at_once_lets_the_third_wait() {
         let queue = Queue::new(2);
-        let (first, second, third) = (queue.join(), queue.join(), queue.join());
+        let first = queue.join();
+        let second = queue.join();
+        let third = queue.join();
         assert!(is_served(&first) && is_served(&second) && !is_served(&third));
         drop(second);
         assert!(is_served(&third));
@@ -112,7 +116,8 @@ mod tests {
     #[tokio::test]
     async fn a_waiting_place_wakes_when_the_one_before_it_is_dropped() {
         let queue = Queue::new(1);
-        let (first, second) = (queue.join(), queue.join());
+        let first = queue.join();
+        let second = queue.join();
         let waits = tokio::spawn(async move { second.served().await });
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());

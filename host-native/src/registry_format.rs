@@ -22,7 +22,8 @@ impl ComponentFormat {
     }
 
     fn call(&self) -> Call {
-        let (storage, limits) = (self.storage.clone(), self.engine.limits());
+        let storage = self.storage.clone();
+        let limits = self.engine.limits();
         Call::new(storage, limits, Audience::Model, None, None, None)
     }
 }

@@ -58,7 +58,8 @@ impl ToolsetSetting {
         }
         match self.kind() {
             "integer" => {
-                let (least, most) = (self.bound("minimum"), self.bound("maximum"));
+                let least = self.bound("minimum");
+                let most = self.bound("maximum");
                 let is_within = |number: i64| {
                     least.is_none_or(|least| number >= least)
                         && most.is_none_or(|most| number <= most)

@@ -38,12 +38,16 @@ pub(crate) fn ask(
     let mut next = || texts.next().unwrap_or_default();
     Ok(match kind {
         "call" => {
-            let (tool, arguments) = (next(), next());
+            let tool = next();
+            let arguments = next();
             let arrival = memory.arrive(&tool);
             Box::pin(async move { memory.call_as(arrival, &tool, &arguments, caller).await })
         }
         "call-with-vector" => {
-            let (tool, arguments, text, vector) = (next(), next(), next(), next());
+            let tool = next();
+            let arguments = next();
+            let text = next();
+            let vector = next();
             let vector = serde_json::from_str(&vector).unwrap_or_default();
             let caller = Caller { vector: Some(EmbeddedText { text, vector }), ..caller };
             let arrival = memory.arrive(&tool);
@@ -54,7 +58,8 @@ pub(crate) fn ask(
             Box::pin(async move { memory.read_resource(&uri, caller).await })
         }
         "prompt" => {
-            let (name, arguments) = (next(), next());
+            let name = next();
+            let arguments = next();
             Box::pin(async move { memory.get_prompt(&name, &arguments, caller).await })
         }
         "complete" => {
@@ -62,17 +67,21 @@ pub(crate) fn ask(
                 "prompt" => Reference::Prompt(next()),
                 _ => Reference::ResourceTemplate(next()),
             };
-            let (argument, value, others) = (next(), next(), texts_of(&next()));
+            let argument = next();
+            let value = next();
+            let others = texts_of(&next());
             let completion = Completion { reference, argument, value, others };
             Box::pin(async move { memory.complete(completion, caller).await })
         }
         "pending" => Box::pin(async move { memory.pending(caller).await }),
         "claim" => {
-            let (id, seconds) = (next(), next().parse().unwrap_or(0));
+            let id = next();
+            let seconds = next().parse().unwrap_or(0);
             Box::pin(async move { memory.claim(&id, Duration::from_secs(seconds)).await })
         }
         "answer" => {
-            let (id, payload) = (next(), next());
+            let id = next();
+            let payload = next();
             Box::pin(async move { memory.answer(&id, &payload, caller).await })
         }
         _ => return Err(errors::coded("invalid-request", "no such request")),

@@ -275,7 +275,8 @@ fn form(
             databases: place.databases.iter().map(|database| database.name.clone()).collect(),
         },
         "family" => {
-            let (home, data) = (directory("HOME"), directory("AGENT_MEMORY_DATA_DIR"));
+            let home = directory("HOME");
+            let data = directory("AGENT_MEMORY_DATA_DIR");
             let others = Directories::default();
             Form::Family(Family {
                 label: place.label.clone(),

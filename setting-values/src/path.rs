@@ -52,7 +52,8 @@ pub fn path_mistake(path: &str) -> Option<&'static str> {
 
 fn is_quoted(path: &str) -> bool {
     let mut characters = path.chars();
-    let (first, last) = (characters.next(), characters.next_back());
+    let first = characters.next();
+    let last = characters.next_back();
     matches!(
         (first, last),
         (Some('\''), Some('\'')) | (Some('"'), Some('"')) | (Some('“' | '„'), Some('”' | '“'))

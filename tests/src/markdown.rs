@@ -17,10 +17,7 @@ pub struct Block {
 /// The top-level blocks of a text.
 pub fn blocks(text: &str) -> Vec<Block> {
     // The end of a file ends its last line, but gives no line end in the parser's events.
-    let text = match text.ends_with('\n') {
-        true => text.to_owned(),
-        false => format!("{text}\n"),
-    };
+    let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let mut blocks: Vec<Block> = Vec::new();
     let mut depth = 0;
     for (event, range) in Parser::new_ext(&text, Options::empty()).into_offset_iter() {
@@ -65,7 +62,8 @@ fn great_headings(text: &str) -> Vec<Heading<'_>> {
         match event {
             Event::Start(tag) => {
                 if matches!(tag, Tag::Heading { level, .. } if level <= HeadingLevel::H2) {
-                    let (start, is_inner) = (range.start, depth > 0);
+                    let start = range.start;
+                    let is_inner = depth > 0;
                     headings.push(Heading { start, source: text[range].trim_end(), is_inner });
                 }
                 depth += 1;
@@ -177,10 +175,7 @@ fn insertions(before: &str, after: &str) -> Vec<usize> {
         end => end.is_none_or(|end| end == b'\n'),
     };
     let lines: Vec<usize> = (least..=most).rev().filter(begins_line).collect();
-    match lines.is_empty() && least <= most {
-        true => vec![before.floor_char_boundary(most)],
-        false => lines,
-    }
+    if lines.is_empty() && least <= most { vec![before.floor_char_boundary(most)] } else { lines }
 }
 
 /// The text with LF for each single CR. CommonMark ends lines at a CR, but the parser does not always

@@ -107,7 +107,8 @@ impl Granted<'_> {
     /// The options of the Node host.
     fn node_options(self) -> Value {
         // Long enough for a busy machine.
-        let (limits, wait) = (json!({"guestTime": 60_000}), TIMEOUT.as_millis() as u64);
+        let limits = json!({"guestTime": 60_000});
+        let wait = TIMEOUT.as_millis() as u64;
         match self {
             Self::Repository(root) => json!({"allow": [root], "limits": limits, "lockWait": wait}),
             Self::Records(directory, format) => json!({

@@ -159,7 +159,8 @@ mod tests {
     fn a_product_is_stale_once_a_listed_source_has_changed_or_is_missing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let below = directory.path();
-        let (product, source) = (below.join("program"), below.join("a source.rs"));
+        let product = below.join("program");
+        let source = below.join("a source.rs");
         assert_eq!(stale(&product, &[]), Some("not built".into()));
         fs::write(&source, "").expect("a file");
         fs::write(&product, "").expect("a file");

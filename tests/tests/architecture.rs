@@ -48,7 +48,8 @@ const OF_THE_PLUGIN: [&str; 6] = [
 /// The names of a component's imports and exports, without versions.
 fn interfaces(component: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let bytes = fs::read(component).expect("the component is readable");
-    let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
+    let mut imports = BTreeSet::new();
+    let mut exports = BTreeSet::new();
     let unversioned = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(&bytes) {
@@ -430,7 +431,8 @@ fn every_path_that_a_page_names_from_the_top_level_exists() {
         !rest.is_empty() && root.join(first).is_dir()
     };
     // The code map has a test of its own.
-    let (page, map) = (source(PAGE), part("Code map"));
+    let page = source(PAGE);
+    let map = part("Code map");
     let mut pages = vec![(PAGE.to_owned(), page.replace(&map, ""))];
     let others = files("docs").into_iter().filter(|file| file.ends_with(".md"));
     let others = others.chain(["README.md".into(), "CONTRIBUTING.md".into()]);

@@ -142,7 +142,9 @@ fn calls() -> Vec<(&'static str, Value)> {
 
 /// Damages one document in every way, and makes every call on each.
 fn damage(path: &str, sound: &Documents) {
-    let (mut tried, mut errors, mut on_the_component) = (0, 0, 0);
+    let mut tried = 0;
+    let mut errors = 0;
+    let mut on_the_component = 0;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     for (number, damage) in Damage::all(&sound[path]).enumerate() {
@@ -171,7 +173,8 @@ fn damage(path: &str, sound: &Documents) {
 }
 
 fn check(trial: &Trial<'_>, answer: &Answer, core: &InMemory) {
-    let (before, after) = (&trial.documents, core.documents());
+    let before = &trial.documents;
+    let after = core.documents();
     let result = match answer {
         Answer::Result(result) => result,
         Answer::Error(error) => {

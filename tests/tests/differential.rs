@@ -75,8 +75,11 @@ fn tools(toolset: &str) -> Vec<String> {
 /// each other.
 fn compare<M: Model>(test: &str, rounds: u64, open: &mut Open<'_>, with_core: bool) -> Tally {
     let rounds = env::var(ROUNDS).map_or(rounds, |text| text.parse().expect("a number of rounds"));
-    let (first_seed, tools, began) = (seed_or(20_250_120), tools(M::TOOLSET), Instant::now());
-    let (mut tally, mut steps) = (Tally::default(), 0);
+    let first_seed = seed_or(20_250_120);
+    let tools = tools(M::TOOLSET);
+    let began = Instant::now();
+    let mut tally = Tally::default();
+    let mut steps = 0;
     for seed in (0..rounds).map(|number| first_seed.wrapping_add(number)) {
         let sequence = generate::<M>(seed, &tools);
         match attempt::<M>(&sequence, &tools, open, with_core) {
@@ -98,7 +101,8 @@ fn compare<M: Model>(test: &str, rounds: u64, open: &mut Open<'_>, with_core: bo
         }
         steps += sequence.steps.len() as u64;
     }
-    let (calls, took) = (tally.calls(), began.elapsed());
+    let calls = tally.calls();
+    let took = began.elapsed();
     println!(
         "{test}: {rounds} sequences from seed {first_seed}, {calls} calls, {} edits, {took:.1?}",
         steps - calls

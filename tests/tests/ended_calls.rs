@@ -53,9 +53,10 @@ impl Client {
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let id = self.asked;
-        let message = match self.is_stateless {
-            true => stateless(id, method, params),
-            false => json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
+        let message = if self.is_stateless {
+            stateless(id, method, params)
+        } else {
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
         };
         self.send(&message).await;
         let line = self.output.next_line().await.expect("UTF-8").expect("the server goes on");

@@ -71,7 +71,8 @@ fn read_as_if_it_had_grown(host: Host, grown: &str) -> (Answer, String) {
     let metadata = fs::metadata(&summary).expect("the summary exists");
     let trace = scratch.elsewhere().join("trace");
     let path = summary.to_str().expect("scratch paths are UTF-8");
-    let (stat, statx) = (stat(&metadata, TEXT.len()), statx(&metadata, TEXT.len()));
+    let stat = stat(&metadata, TEXT.len());
+    let statx = statx(&metadata, TEXT.len());
     let calls = "trace=fstat,newfstatat,statx,read,pread64";
     let fstat = format!("inject=fstat:poke_exit=@arg2={stat}");
     let newfstatat = format!("inject=newfstatat:poke_exit=@arg3={stat}");

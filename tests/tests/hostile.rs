@@ -169,7 +169,8 @@ async fn many_calls_that_are_cancelled_at_once_leave_instances_for_the_next() {
     let goes_on = Arc::new(AtomicBool::new(false));
     let given_up: Vec<_> = (0..300)
         .map(|_| {
-            let (memory, arguments) = (scene.memory.clone(), elsewhere.clone());
+            let memory = scene.memory.clone();
+            let arguments = elsewhere.clone();
             let roots: Arc<dyn Roots> = Arc::new(Stuck(goes_on.clone()));
             let call = async move {
                 memory
@@ -187,7 +188,8 @@ async fn many_calls_that_are_cancelled_at_once_leave_instances_for_the_next() {
     for call in given_up {
         assert!(call.await.unwrap().is_err(), "a call that is stuck has ended");
     }
-    let (memory, arguments) = (scene.memory.clone(), scene.arguments("append"));
+    let memory = scene.memory.clone();
+    let arguments = scene.arguments("append");
     let next = tokio::spawn(async move { memory.call("append", &arguments).await });
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!next.is_finished(), "more calls run than may: {:?}", next.await);
@@ -416,7 +418,8 @@ async fn writers_change_a_tree_in_the_order_of_their_arrival() {
     let mut calls = Vec::new();
     for line in &expected {
         let arrival = scene.memory.arrive("append");
-        let (memory, arguments) = (scene.memory.clone(), scene.arguments(line));
+        let memory = scene.memory.clone();
+        let arguments = scene.arguments(line);
         calls.push(async move {
             let outcome = memory.call_as(arrival, "append", &arguments, Caller::default()).await;
             assert!(outcome.unwrap().answer.is_ok());

@@ -78,7 +78,8 @@ fn without_visibility(item: &str) -> (bool, &str) {
 fn spelled_out(tree: &str) -> Vec<String> {
     let Some((before, names)) = tree.split_once('{') else { return vec![tree.to_owned()] };
     let names = names.strip_suffix('}').expect("the braces of a path end it");
-    let (mut depth, mut parts) = (0, vec![String::new()]);
+    let mut depth = 0;
+    let mut parts = vec![String::new()];
     for letter in names.chars() {
         depth += i32::from(letter == '{') - i32::from(letter == '}');
         match letter {
@@ -113,7 +114,8 @@ impl Crate {
     /// The root, the files that it declares, and those that they declare. `read` gives the text of
     /// a file.
     fn read(read: impl Fn(&Module) -> String) -> Crate {
-        let (mut files, mut declared) = (BTreeMap::new(), vec![Module::new()]);
+        let mut files = BTreeMap::new();
+        let mut declared = vec![Module::new()];
         while let Some(module) = declared.pop() {
             let file = File::of(&read(&module));
             let children =
@@ -177,7 +179,8 @@ fn circle(imports: &Imports) -> Option<Vec<Module>> {
         path.pop();
         found
     }
-    let (mut path, mut done) = (Vec::new(), BTreeSet::new());
+    let mut path = Vec::new();
+    let mut done = BTreeSet::new();
     imports.keys().find_map(|module| visit(imports, &mut path, &mut done, module))
 }
 

@@ -297,7 +297,8 @@ impl Repository {
         };
         assert_eq!(outcome.json(), expected.to_string());
         self.done += 1;
-        let (found, expected) = (self.scratch.documents(), self.expected.documents());
+        let found = self.scratch.documents();
+        let expected = self.expected.documents();
         assert!(found == expected, "{}", difference(&found, &expected));
     }
 }

@@ -162,7 +162,8 @@ fn race(kinds: &[Kind]) {
         let ready: Vec<_> = kinds.map(|kind| (kind, kind.start(&database))).collect();
         let added: Vec<Added> = thread::scope(|scope| {
             let running = ready.into_iter().enumerate().map(|(index, (kind, writer))| {
-                let (name, database) = (format!("w{index}"), &database);
+                let name = format!("w{index}");
+                let database = &database;
                 // A writer by hand is this program, which is not killed.
                 scope.spawn(move || run(writer, kind, &name, index < 2, database))
             });

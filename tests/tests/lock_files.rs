@@ -48,7 +48,8 @@ fn damaged_lock_files_lose_no_data_and_block_no_writer_for_good() {
         let above = tempfile::tempdir().expect("a scratch directory");
         let mut process = Process::start(*host, above.path());
         let mut another = Process::start(Host::Native, above.path());
-        let (mut worked, mut refused) = (0, 0);
+        let mut worked = 0;
+        let mut refused = 0;
         for (name, damage) in DAMAGES {
             for file in FILES {
                 // The process has used the lock before the damage, or starts after it.
@@ -59,10 +60,7 @@ fn damaged_lock_files_lose_no_data_and_block_no_writer_for_good() {
                     let first = if has_written { &mut process } else { &mut another };
                     assert_result(&first.call(&start(&scratch.places().repo)));
                     damage(&lock_directory(&scratch).join(file));
-                    match meet(&scratch, &mut process) {
-                        true => worked += 1,
-                        false => refused += 1,
-                    }
+                    if meet(&scratch, &mut process) { worked += 1 } else { refused += 1 }
                 }
             }
         }

@@ -21,7 +21,8 @@ async fn refused(scratch: &Scratch, root: &str) -> String {
 #[tokio::test]
 async fn an_error_says_how_to_grant_and_shows_only_the_callers_path() {
     let scratch = Scratch::new(&Documents::new());
-    let (repo, elsewhere) = (scratch.places().repo, scratch.places().elsewhere);
+    let repo = scratch.places().repo;
+    let elsewhere = scratch.places().elsewhere;
     let link = format!("{elsewhere}/link");
     std::os::unix::fs::symlink("/usr", &link).expect("a link");
     for root in [&elsewhere, &link, &format!("{elsewhere}/nothing/here")] {

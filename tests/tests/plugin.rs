@@ -82,7 +82,8 @@ fn race(
             })
             .collect()
     };
-    let (writers, refused) = (start_all("writer", writers), start_all("refused", refused));
+    let writers = start_all("writer", writers);
+    let refused = start_all("refused", refused);
     for writer in refused {
         let (ok, errors) = lines(writer);
         assert_eq!(ok, Vec::<String>::new());

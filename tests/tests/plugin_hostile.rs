@@ -161,9 +161,10 @@ fn a_name_that_is_not_utf_8_stops_only_calls_that_list_its_directory() {
         fs::write(repository.join(place).join(name), "theirs").expect("a file");
         let answers = ask(&request(&repository, json!([append("beside"), read(), list])));
         for (answer, stops) in answers.iter().zip(stops) {
-            match stops {
-                true => fails(answer, &["a name there is not UTF-8: rename it"]),
-                false => succeeds(answer),
+            if stops {
+                fails(answer, &["a name there is not UTF-8: rename it"])
+            } else {
+                succeeds(answer)
             }
         }
     }
@@ -221,7 +222,8 @@ fn two_preopened_directories_are_two_places() {
     if plugin::left_out() {
         return;
     }
-    let (one, other) = (Scratch::new(&Documents::new()), Scratch::new(&Documents::new()));
+    let one = Scratch::new(&Documents::new());
+    let other = Scratch::new(&Documents::new());
     let paths = [one.repo(), other.repo()];
     let log = |repository: &Path| json!({"agent_name": "aristotle", "date": "2025-01-20", "repo_root": repository});
     let request = json!({
@@ -250,7 +252,8 @@ fn a_store_in_the_directory_of_records_is_refused() {
     }
     let scratch = tempfile::tempdir().expect("a directory");
     let root = scratch.path().canonicalize().expect("it is there");
-    let (data, records) = (root.join("data"), root.join("records"));
+    let data = root.join("data");
+    let records = root.join("records");
     fs::create_dir_all(records.join("inside")).expect("a directory");
     fs::create_dir(&data).expect("a directory");
     let path = records.join("inside");
@@ -350,9 +353,10 @@ fn names_below(directory: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).expect("it is there") {
         let entry = entry.expect("an entry");
-        match entry.file_type().expect("its type").is_dir() {
-            true => names.extend(names_below(&entry.path())),
-            false => names.push(entry.file_name().to_string_lossy().into_owned()),
+        if entry.file_type().expect("its type").is_dir() {
+            names.extend(names_below(&entry.path()))
+        } else {
+            names.push(entry.file_name().to_string_lossy().into_owned())
         }
     }
     names

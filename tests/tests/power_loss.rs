@@ -56,7 +56,8 @@ fn acknowledged_data_survives_a_loss_of_power() {
         let seed = seed_or(1);
         let cuts = env::var("CUTS").map_or(CUTS, |text| text.parse().expect("CUTS is a number"));
         println!("to draw the same delays: {ASKED}=1 CUTS={cuts} {}", again(TEST, seed));
-        let (mut random, mut figures) = (Random::new(seed), Figures::default());
+        let mut random = Random::new(seed);
+        let mut figures = Figures::default();
         let began = Instant::now();
         for begun in (0..cuts).step_by(CUTS_OF_A_DISK) {
             let delays = (begun..cuts.min(begun + CUTS_OF_A_DISK))
@@ -280,7 +281,8 @@ fn cut_disk(writers: &[Writer], delays: &[Duration], launcher: &[&str], figures:
 impl Figures {
     /// Checks that all acknowledged entries of a writer are there, and none that it had not sent.
     fn judge(&mut self, writer: &Writer, kept: &StoredMemory, acknowledged: usize, sent: usize) {
-        let (name, none) = (writer.name(), BTreeSet::new());
+        let name = writer.name();
+        let none = BTreeSet::new();
         let there = kept.whole.get(&name).unwrap_or(&none);
         let what = format!("cut {}, {name}, {:?}", self.cuts, writer.work);
         let lost: Vec<usize> = (0..acknowledged).filter(|number| !there.contains(number)).collect();
@@ -387,7 +389,8 @@ impl StoredMemory {
                 self.torn.push(format!("`{agent}` is nobody's"));
                 continue;
             };
-            let (mut missing, mut torn) = (0, 0);
+            let mut missing = 0;
+            let mut torn = 0;
             for (path, expected) in new_agent(&agent, DATE) {
                 match fs::read_to_string(tree.join(&agent).join(&path)) {
                     Err(_) => missing += 1,

@@ -89,18 +89,21 @@ struct Race<'a> {
 impl<'a> Race<'a> {
     fn new(repository: &'a Path) -> (Self, Receiver<Event>) {
         let (events, heard) = channel();
-        let (running, records) = (BTreeMap::new(), BTreeMap::new());
+        let running = BTreeMap::new();
+        let records = BTreeMap::new();
         (Self { repository, events, running, records }, heard)
     }
 
     fn start(&mut self, host: Host, id: &str, count: usize, lock_wait: Duration) {
         let mut command = host.writer();
-        let (count, lock_wait) = (count.to_string(), lock_wait.as_millis().to_string());
+        let count = count.to_string();
+        let lock_wait = lock_wait.as_millis().to_string();
         command.arg(self.repository).args([AGENT, &count, id, &lock_wait]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a writer starts");
         let lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
-        let (events, name) = (self.events.clone(), id.to_owned());
+        let events = self.events.clone();
+        let name = id.to_owned();
         thread::spawn(move || {
             let said = lines.map_while(Result::ok).map(|line| Event::Said(name.clone(), line));
             said.chain([Event::Closed(name.clone())]).try_for_each(|event| events.send(event))

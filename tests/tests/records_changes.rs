@@ -25,7 +25,8 @@ fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<Stri
             "now": "2025-01-20T10:00:00.000Z", "seed": seed,
         });
         storage.begin_call();
-        let (arguments, context) = (arguments.to_string(), context_of(&context));
+        let arguments = arguments.to_string();
+        let context = context_of(&context);
         let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
         let result: Value = serde_json::from_str(outcome.json()).expect("JSON");
         assert!(outcome.answer.is_ok(), "{tool}: {result}");

@@ -19,7 +19,8 @@ fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
         "settings": {"toolsets": ["records"]},
         "now": "2025-01-20T10:00:00.000Z", "seed": 1,
     });
-    let (arguments, context) = (arguments.to_string(), context_of(&context));
+    let arguments = arguments.to_string();
+    let context = context_of(&context);
     let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
     let answer = serde_json::from_str(outcome.json()).expect("a result is JSON");
     (answer, storage.documents(&Place::named("records"), Area::Documents))

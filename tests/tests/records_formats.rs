@@ -38,7 +38,8 @@ impl Host {
         });
         self.calls += 1;
         self.storage.begin_call();
-        let (arguments, context) = (arguments.to_string(), context_of(&context));
+        let arguments = arguments.to_string();
+        let context = context_of(&context);
         let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context);
         serde_json::from_str(outcome.expect(tool).json()).expect("a result is JSON")
     }
@@ -85,20 +86,23 @@ fn a_text_is_found_as_it_is_after_each_change() {
     let mut ids = Vec::new();
     for number in 0..MEMORIES {
         // Some are not ASCII, and some are long.
-        let (prefix, length) = (["word", "Wört"][number % 2], [1, 1, 1, 900][number % 4]);
+        let prefix = ["word", "Wört"][number % 2];
+        let length = [1, 1, 1, 900][number % 4];
         let content = format!("{prefix}{number:03}.{}", " more".repeat(length));
         let memory = json!({"agent_id": "ada", "type": "learning", "content": content});
         ids.push(host.call("store_memory", &memory)["id"].clone());
-        let (first, word) = ("word000.", format!("{}{number:03}.", prefix.to_lowercase()));
+        let first = "word000.";
+        let word = format!("{}{number:03}.", prefix.to_lowercase());
         assert_eq!(found(&mut host, &word), [ids[number].clone()], "{word}");
         assert_eq!(found(&mut host, first), [ids[0].clone()], "after {word}");
     }
     for (number, id) in ids.iter().enumerate().skip(MEMORIES - 50) {
         let word = format!("{}{number:03}.", ["word", "wört"][number % 2]);
         let is_deleted = number % 3 == 0;
-        let arguments = match is_deleted {
-            true => json!({"agent_id": "ada", "id": id, "permanent": true}),
-            false => json!({"agent_id": "ada", "id": id, "content": format!("new{number:03}.")}),
+        let arguments = if is_deleted {
+            json!({"agent_id": "ada", "id": id, "permanent": true})
+        } else {
+            json!({"agent_id": "ada", "id": id, "content": format!("new{number:03}.")})
         };
         let tool = if is_deleted { "delete_memory" } else { "update_memory" };
         let done = host.call(tool, &arguments);
@@ -195,9 +199,10 @@ fn category(random: &mut Random) -> Value {
 }
 
 fn id(random: &mut Random, ids: &[String]) -> Value {
-    match ids.is_empty() || random.below(8) == 0 {
-        true => json!("00000000-0000-4000-8000-000000000000"),
-        false => json!(random.pick(ids)),
+    if ids.is_empty() || random.below(8) == 0 {
+        json!("00000000-0000-4000-8000-000000000000")
+    } else {
+        json!(random.pick(ids))
     }
 }
 

@@ -32,7 +32,8 @@ fn the_longest_file_converts_while_other_agents_are_written() {
         let mut writing = Process::start_on_records(*host, &path, Format::Json);
         let began = Instant::now();
         let converting = {
-            let (host, path) = (*host, path.clone());
+            let host = *host;
+            let path = path.clone();
             thread::spawn(move || (convert(host, &path), began.elapsed()))
         };
         let mut added = 0;

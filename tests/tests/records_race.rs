@@ -119,7 +119,8 @@ impl Writer<'_> {
                 thread::sleep(Duration::from_millis(2));
                 record.acknowledged += process.kill().len();
                 record.killed = true;
-                let (name, adds) = (format!("{}x", self.name), self.adds - record.acknowledged);
+                let name = format!("{}x", self.name);
+                let adds = self.adds - record.acknowledged;
                 let next = Writer { name, adds, killed_after: None, ..self };
                 let process = next.start();
                 let mut records = next.run(process);
@@ -154,7 +155,8 @@ impl Writer<'_> {
 
 fn race(format: Format) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let (writers, adds) = (number("WRITERS", WRITERS), number("ADDS", ADDS));
+    let writers = number("WRITERS", WRITERS);
+    let adds = number("ADDS", ADDS);
     let hosts = Host::all_with_python();
     for medium in [Medium::Memory, Medium::Disk] {
         let (directory, kind) = medium.directory();
@@ -271,11 +273,13 @@ fn writers_go_on_while_rows_are_converted_to_a_file() {
     let hosts = Host::all_with_python();
     let writers = (0..WRITERS).map(|number| (number, start(hosts[number % hosts.len()])));
     let writers: Vec<_> = writers.collect();
-    let (added, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let added = AtomicUsize::new(0);
+    let ended = AtomicBool::new(false);
     let hang = Instant::now() + TIMEOUT;
     // Adds until the conversion has ended, and some more.
     let write = |number: usize, mut process: Process| {
-        let (mut adds, mut more) = (0, ADDS);
+        let mut adds = 0;
+        let mut more = ADDS;
         while more > 0 {
             match process.call(&store(&format!("{number}-{adds}"))) {
                 Answer::Result(_) => {}

@@ -95,7 +95,8 @@ async fn calls_that_exceed_limits_harm_no_others_and_leave_no_memory_behind() {
     let mut sound = 0;
     for _ in 0..ROUNDS {
         for (tool, reason) in WAYS {
-            let (beside, another) = (scene.clone(), scene.clone());
+            let beside = scene.clone();
+            let another = scene.clone();
             let runs_away = tokio::spawn(async move { another.runs_away(tool, reason).await });
             // Other calls are answered while it runs and after it.
             loop {
@@ -114,7 +115,8 @@ async fn calls_that_exceed_limits_harm_no_others_and_leave_no_memory_behind() {
             assert!(outcome.answer.is_ok(), "{}", outcome.json());
         }
     }
-    let (after, most) = (resident(), peak());
+    let after = resident();
+    let most = peak();
     println!(
         "{} calls ran away, {sound} were sound meanwhile; resident memory: {} MiB at first, {} \
          afterwards, {} at most",

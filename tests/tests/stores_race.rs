@@ -49,7 +49,8 @@ fn files(category: &Path) -> BTreeSet<String> {
 
 #[test]
 fn nothing_is_lost_between_processes_of_all_hosts_in_a_category() {
-    let (writers, adds) = (number("WRITERS", WRITERS), number("ADDS", ADDS));
+    let writers = number("WRITERS", WRITERS);
+    let adds = number("ADDS", ADDS);
     let (scratch, _) = Medium::Disk.directory();
     let data = scratch.path().canonicalize().expect("it exists").join("data");
     let hosts = Host::all_with_python();

@@ -138,7 +138,8 @@ struct Repository {
 
 impl Repository {
     fn with_log(log: &Log) -> Self {
-        let (storage, place) = (MemoryStorage::new(), Place::repository("/project"));
+        let storage = MemoryStorage::new();
+        let place = Place::repository("/project");
         storage.put(&place, Area::Documents, "aristotle/_schema.md", log.schema());
         storage.put(&place, Area::Documents, LOG, log.text.as_str());
         Self { storage, place }
@@ -158,7 +159,8 @@ impl Repository {
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
             "seed": 1,
         });
-        let (arguments, context) = (arguments.to_string(), context_of(&context));
+        let arguments = arguments.to_string();
+        let context = context_of(&context);
         toolbox::call_tool(&self.storage, "append_entry", &arguments, &context).expect("a call")
     }
 }
@@ -202,7 +204,8 @@ fn no_random_text_changes_the_structure_of_a_log() {
             0 => random.pick(&logs).clone(),
             _ => generated(&mut random),
         };
-        let (section, content) = (*random.pick(log.sections), mixture(&mut random));
+        let section = *random.pick(log.sections);
+        let content = mixture(&mut random);
         match try_append(&log, section, &content) {
             Ok(true) => accepted.count(&log, section),
             Ok(false) => {}
@@ -260,7 +263,8 @@ fn harmless_texts_are_accepted() {
         "https://example.org/#fragment",
         "a — b … 𝒳",
     ];
-    let (seed, logs) = (seed_or(7), logs());
+    let seed = seed_or(7);
+    let logs = logs();
     for number in 0..1000 {
         let mut random = Random::new(seed.wrapping_add(number));
         let texts: Vec<&str> = (0..=random.below(4)).map(|_| *random.pick(HARMLESS)).collect();
@@ -273,7 +277,8 @@ fn harmless_texts_are_accepted() {
             0 => random.pick(&logs).clone(),
             _ => generated(&mut random),
         };
-        let (content, section) = (texts.join("\n\n"), *random.pick(log.sections));
+        let content = texts.join("\n\n");
+        let section = *random.pick(log.sections);
         assert_eq!(
             try_append(&log, section, &content),
             Ok(true),

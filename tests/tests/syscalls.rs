@@ -144,7 +144,8 @@ impl Expected {
             answer(toolbox::call_tool(storage, tool.name(), &arguments, &context)).expect("JSON")
         };
         let states = |before: State| {
-            let (writes, idempotent) = (true, false);
+            let writes = true;
+            let idempotent = false;
             Call {
                 place: &place,
                 before,
@@ -269,7 +270,8 @@ impl Subject {
         let traced = injection.run(&command, &scratch.repo(), &self.paths);
         let Files { documents, temporary } = Files::of(&scratch);
         let states = &self.expected.states;
-        let (said, all) = (said(&traced.output), states.len() - 1);
+        let said = said(&traced.output);
+        let all = states.len() - 1;
         let stand = states.iter().position(|state| *state == documents);
         let stand =
             stand.ok_or_else(|| format!("the documents are {documents:?}; said: {said}"))?;

@@ -285,7 +285,8 @@ fn a_token_that_only_reads_knows_no_tool_that_writes() {
     let all = scene.create("all", &[]);
     let reads = scene.create("reads", &["--read-only"]);
     let server = scene.start();
-    let (every, some) = (tools(&server, &all), tools(&server, &reads));
+    let every = tools(&server, &all);
+    let some = tools(&server, &reads);
     assert!(every.contains(&"store_memory".to_owned()) && every.len() > some.len());
     assert!(!some.contains(&"store_memory".to_owned()), "{some:?}");
     assert!(some.contains(&"search_memory".to_owned()), "{some:?}");
@@ -323,7 +324,8 @@ fn a_token_for_some_repositories_knows_no_other() {
 #[test]
 fn who_may_no_longer_read_hears_of_no_change() {
     let scene = Scene::new();
-    let (all, ada) = (scene.create("all", &[]), scene.create("ada", &["--agents", "ada"]));
+    let all = scene.create("all", &[]);
+    let ada = scene.create("ada", &["--agents", "ada"]);
     let server = scene.start();
     let store = |agent: &str, content: &str| {
         let memory = json!({ "agent_id": agent, "content": content, "type": "core" });
@@ -331,7 +333,8 @@ fn who_may_no_longer_read_hears_of_no_change() {
     };
     store("bob", "begins");
     store("ada", "begins");
-    let (bobs, adas) = ("memory://bob/stats", "memory://ada/stats");
+    let bobs = "memory://bob/stats";
+    let adas = "memory://ada/stats";
     let mut of_all = listen(&server, &all, bobs);
     let mut own = listen(&server, &ada, adas);
     let mut foreign = listen(&server, &ada, bobs);
@@ -355,7 +358,8 @@ fn a_resource_is_that_of_the_repository_that_its_reader_reaches() {
         let directory = scene.repository(name).display().to_string();
         scene.create(name, &["--repositories", &directory])
     };
-    let (one, two) = (of("one"), of("two"));
+    let one = of("one");
+    let two = of("two");
     let server = scene.start();
     let uri = "sessions://ada/summary";
     let mut streams = [listen(&server, &one, uri), listen(&server, &two, uri)];

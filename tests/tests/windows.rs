@@ -100,14 +100,16 @@ fn is_cut_off(entry: &str) -> bool {
 
 fn start(scratch: &Scratch) -> Client {
     let allow = format!("--allow={}{}", wine::DRIVE, scratch.repo().display());
-    let (command, version) = (wine::command(), ProtocolVersion::Stateless);
+    let command = wine::command();
+    let version = ProtocolVersion::Stateless;
     let arguments = [allow, "--lock-wait=60s".to_owned()];
     Client::start_command(command, &arguments, &scratch.elsewhere(), version).expect("it starts")
 }
 
 /// Appends the entries of a writer, and returns how often it was killed.
 fn write(scratch: &Scratch, writer: usize) -> usize {
-    let (mut client, mut killed) = (start(scratch), 0);
+    let mut client = start(scratch);
+    let mut killed = 0;
     for number in 0..ENTRIES {
         let entry = entry(writer, number);
         let arguments = json!({"section": "Context", "content": entry});

@@ -110,10 +110,8 @@ impl HostTree for Files {
         directory: String,
     ) -> Result<Option<Vec<Entry>>, Error> {
         let entry = |entry: fs::DirEntry| {
-            let kind = match entry.file_type()?.is_dir() {
-                true => EntryKind::Directory,
-                false => EntryKind::File,
-            };
+            let kind =
+                if entry.file_type()?.is_dir() { EntryKind::Directory } else { EntryKind::File };
             let name = entry.file_name().to_string_lossy().into_owned();
             Ok(Entry { name, status: Status { kind, size: 0, stamp: String::new() } })
         };

@@ -34,7 +34,8 @@ fn main() -> io::Result<()> {
         };
         let calls: Vec<String> =
             request["calls"].as_array().into_iter().flatten().map(Value::to_string).collect();
-        let (cpu, began) = (cpu::of(process::id()), Instant::now());
+        let cpu = cpu::of(process::id());
+        let began = Instant::now();
         for arguments in &calls {
             match runtime.block_on(memory.call(tool, arguments)) {
                 Ok(outcome) if outcome.answer.is_ok() => {}

@@ -54,9 +54,10 @@ pub fn ask(server: &mut Conversation, request: &str) -> io::Result<()> {
         if !answer.contains(r#""result":"#) && !answer.contains(r#""error":"#) {
             continue;
         }
-        return match answer.contains(r#""isError":true"#) || !answer.contains(r#""result":"#) {
-            true => Err(refused(request, answer)),
-            false => Ok(()),
+        return if answer.contains(r#""isError":true"#) || !answer.contains(r#""result":"#) {
+            Err(refused(request, answer))
+        } else {
+            Ok(())
         };
     }
 }

@@ -135,7 +135,8 @@ mod tests {
         let mut component = Component::new(work.clone(), &calls).expect("the image loads");
         let elsewhere = tempfile::tempdir().expect("a directory");
         let disk = || Disk::new(elsewhere.path(), work.clone(), &appends).expect("a repository");
-        let (bare, library) = (disk(), disk());
+        let bare = disk();
+        let library = disk();
         let on_disk = [&bare, &library].map(|disk| work.logs(disk.repository.path()));
         let mut bare = BareAppend::new(bare);
         let mut library = Library::new(library).expect("the library opens it");

@@ -91,7 +91,8 @@ impl Engine {
             condition += &format!(" AND episodes_text MATCH {}", bind(words));
         }
         if let Some((from, to)) = &dates {
-            let (from, to) = (bind(from), bind(to));
+            let from = bind(from);
+            let to = bind(to);
             condition += &format!(" AND e.created_at >= {from} AND e.created_at <= {to}");
         }
         let (from, order) = match words {

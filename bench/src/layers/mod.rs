@@ -71,7 +71,8 @@ fn growth(
     let contestant = |scene: &Scene<'_>, name: &str| -> io::Result<Box<dyn Contestant>> {
         Ok(Box::new(server(scene.filled.copy()?.directory, &calls(scene))?.named(name.to_owned())))
     };
-    let (least, most) = (thousands(first.episodes), thousands(last.episodes));
+    let least = thousands(first.episodes);
+    let most = thousands(last.episodes);
     let aim = Aim { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH };
     Ok(Comparison {
         title: format!("{what}, from {least} to {most} episodes"),
@@ -131,7 +132,8 @@ impl Scene<'_> {
     /// A search changes nothing, so that all share the data.
     fn search(&self, search: Search) -> io::Result<Comparison> {
         let calls = self.searches(&search);
-        let (directory, count) = (self.filled.directory.clone(), calls.arguments.len());
+        let directory = self.filled.directory.clone();
+        let count = calls.arguments.len();
         let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: SEARCH };
         let is_many = self.episodes >= self.how.either(80, MANY);
         Ok(Comparison {

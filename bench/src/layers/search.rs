@@ -35,7 +35,8 @@ impl Search {
             let last = (first + count).min(episodes) - 1;
             Self { name, range: Some((first, last)), ..LATEST }
         };
-        let (middle, quarter) = (episodes / 2, episodes / 4);
+        let middle = episodes / 2;
+        let quarter = episodes / 4;
         vec![
             Self { has_aim: false, ..words("for a word that is nowhere", "zabaglione") },
             words("for a rare word", RARE),

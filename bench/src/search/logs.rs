@@ -23,7 +23,8 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// The bare engine ranks the same entries.
 pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
-    let (logs, calls) = (how.either(4, 1_000), how.either(2, 10));
+    let logs = how.either(4, 1_000);
+    let calls = how.either(2, 10);
     let repository = Rc::new(work::repository(directory)?);
     write(repository.path(), logs)?;
     let root = path_text(repository.path())?.to_owned();

@@ -61,7 +61,8 @@ fn question(how: &How, directory: &Path, filled: &Filled) -> io::Result<Comparis
     let bare = Bm25::new(directory, texts, asked.arguments.len())?;
     let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: QUESTION_CPU };
     let has_aim = filled.format == RecordsFormat::Sqlite;
-    let (count, format) = (thousands(filled.memories()), filled.format.title());
+    let count = thousands(filled.memories());
+    let format = filled.format.title();
     Ok(Comparison {
         title: format!("a question of eight words, {count} records in {format}"),
         contestants: vec![
@@ -88,7 +89,9 @@ fn indexed(mut server: Asked, texts: usize, calls: usize) -> io::Result<Asked> {
 
 /// The server compared with a peer, which may look for the whole question instead of its words.
 fn peers(how: &How, directory: &Path, filled: &Filled, peer: usize) -> io::Result<Comparison> {
-    let (peer, memories, asked) = (&PEERS[peer], filled.memories(), calls(how));
+    let peer = &PEERS[peer];
+    let memories = filled.memories();
+    let asked = calls(how);
     let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
     if peer.absent().is_none() {
         let calls = asked.arguments.len();

@@ -45,7 +45,8 @@ fn fill(path: &Path, memories: usize) -> rusqlite::Result<()> {
     database.execute_batch(TABLES)?;
     for number in 0..memories {
         let memory = Memory::new(number);
-        let (row, key) = (memory.row(), number as i64);
+        let row = memory.row();
+        let key = number as i64;
         let insert = "INSERT INTO memories VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         database.prepare_cached(insert)?.execute(params![
             key,

@@ -13,7 +13,8 @@ use crate::stores::{Filled, Shape, server};
 /// The bare engine ranks the same memories.
 pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
     let shape = Shape::many(how);
-    let (memories, asked) = (shape.all(), calls(how));
+    let memories = shape.all();
+    let asked = calls(how);
     let calls = asked.arguments.len();
     let server = server(Filled::new(directory, shape)?.directory, &asked)?;
     let texts = (0..memories).map(|number| shape.page(number).content());

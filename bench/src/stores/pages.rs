@@ -88,7 +88,8 @@ impl Page {
     /// Its item in the index of its category.
     fn item(&self) -> String {
         let tokens = self.content().chars().count().div_ceil(4);
-        let (path, moment) = (self.path(), self.moment());
+        let path = self.path();
+        let moment = self.moment();
         format!("  - path: {path}\n    token_estimate: {tokens}\n    updated_at: {moment}\n")
     }
 }

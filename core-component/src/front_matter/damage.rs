@@ -38,13 +38,14 @@ pub(super) fn readable_entries(yaml: &str) -> Option<Node> {
     let mut readable = String::with_capacity(yaml.len());
     for entry in entries(yaml) {
         let root = yaml::parse(entry, MAX_NODES);
-        match root.is_ok_and(|root| root.is_none_or(|root| root.entries().is_some())) {
-            true => readable += entry,
+        if root.is_ok_and(|root| root.is_none_or(|root| root.entries().is_some())) {
+            readable += entry;
+        } else {
             // Spaces keep the places of the others.
-            false => readable.extend(entry.bytes().map(|byte| match byte {
+            readable.extend(entry.bytes().map(|byte| match byte {
                 b'\n' | b'\r' => char::from(byte),
                 _ => ' ',
-            })),
+            }));
         }
     }
     yaml::parse(&readable, MAX_NODES).ok()?.filter(|root| root.entries().is_some())

@@ -195,7 +195,8 @@ fn has_changed(before: &Node, edited: &str, keys: &[KeyChange]) -> bool {
         let others = entries.filter(|of| of.key.text().is_none_or(|key| change(key).is_none()));
         others.cloned().collect::<Vec<_>>()
     };
-    let (kept, now) = (others(before), others(&after));
+    let kept = others(before);
+    let now = others(&after);
     kept.len() == now.len()
         && kept.iter().zip(&now).all(|(a, b)| a.key.is_same(&b.key) && a.value.is_same(&b.value))
         && keys.iter().all(|(key, value)| match value {

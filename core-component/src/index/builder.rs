@@ -84,7 +84,8 @@ impl Builder {
     }
 
     fn add_entry(&mut self, Entry { texts, begins_run }: &Entry<'_>) {
-        let (mut parts, mut found) = (Parts::default(), Vec::new());
+        let mut parts = Parts::default();
+        let mut found = Vec::new();
         for text in texts {
             let language = Language::of(text, self.usual);
             for line in text.split('\n') {
@@ -95,7 +96,8 @@ impl Builder {
             }
         }
         let lengths = parts.end();
-        let (first, last) = (self.segment.parts(), lengths.len() as u32 - 1);
+        let first = self.segment.parts();
+        let last = lengths.len() as u32 - 1;
         found.iter_mut().for_each(|(_, part)| *part = first + (*part).min(last));
         found.sort_unstable();
         for same in found.chunk_by(|a, b| a == b) {

@@ -233,10 +233,10 @@ fn strip(transaction: &dyn Transaction, stored: &Stored, documents: &[usize]) ->
     let is_kept = |part: u32| !parts.iter().any(|parts| parts.contains(&part));
     let mut changed = Vec::new();
     each_posting(transaction, stored.number, |stem, bytes| {
-        let (mut kept, mut is_changed) = (Postings::default(), false);
-        Postings::each(bytes, |part, count| match is_kept(part) {
-            true => kept.push(part, count),
-            false => is_changed = true,
+        let mut kept = Postings::default();
+        let mut is_changed = false;
+        Postings::each(bytes, |part, count| {
+            if is_kept(part) { kept.push(part, count) } else { is_changed = true }
         })?;
         changed.extend(is_changed.then(|| (stem, hex(&kept.bytes))));
         Some(())
@@ -321,7 +321,8 @@ fn join(
     collection: &str,
     segments: Vec<Stored>,
 ) -> Result<(), Error> {
-    let (mut joined, mut work) = (Segment::default(), 0);
+    let mut joined = Segment::default();
+    let mut work = 0;
     let mut postings: BTreeMap<i64, Postings> = BTreeMap::new();
     for Stored { number, work: of_segment, segment, gone } in &segments {
         work += of_segment;

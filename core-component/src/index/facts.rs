@@ -92,14 +92,13 @@ impl Facts {
             (false, false) => None,
             (true, true) => return None,
         };
-        let updated_at = match has(UPDATED) {
-            true => Some(Timestamp::from_milliseconds(last.wrapping_add(codes.signed()?))?),
-            false => None,
+        let updated_at = if has(UPDATED) {
+            Some(Timestamp::from_milliseconds(last.wrapping_add(codes.signed()?))?)
+        } else {
+            None
         };
-        let expires_at = match has(EXPIRES) {
-            true => Some(Timestamp::from_milliseconds(codes.signed()?)?),
-            false => None,
-        };
+        let expires_at =
+            if has(EXPIRES) { Some(Timestamp::from_milliseconds(codes.signed()?)?) } else { None };
         let importance = i8::from(has(HIGH)) - i8::from(has(LOW));
         let is_archived = has(ARCHIVED);
         Some(Self { written, updated_at, expires_at, importance, is_archived, group })
@@ -136,9 +135,11 @@ mod tests {
                 group: 2,
             },
         ];
-        let (mut bytes, mut last) = (Vec::new(), 0);
+        let mut bytes = Vec::new();
+        let mut last = 0;
         facts.iter().for_each(|facts| facts.put(&mut bytes, &mut last));
-        let (mut codes, mut last) = (Codes(&bytes), 0);
+        let mut codes = Codes(&bytes);
+        let mut last = 0;
         for facts in facts {
             assert_eq!(Facts::read(&mut codes, &mut last), Some(facts));
         }

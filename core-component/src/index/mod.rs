@@ -130,14 +130,12 @@ impl<'a> Index<'a> {
         search: Search<'a>,
     ) -> Self {
         let Search { query, reads_all, now, work } = search;
-        let snapshot = match reads_all {
-            true => None,
-            false => {
-                let numbers =
-                    |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
-                let terms: Vec<Vec<i64>> = query.terms().iter().map(numbers).collect();
-                Snapshot::read(storage, &place, collection, query.usual(), &terms).ok()
-            }
+        let snapshot = if reads_all {
+            None
+        } else {
+            let numbers = |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
+            let terms: Vec<Vec<i64>> = query.terms().iter().map(numbers).collect();
+            Snapshot::read(storage, &place, collection, query.usual(), &terms).ok()
         };
         let snapshot = snapshot.unwrap_or(Snapshot { segments: Vec::new(), found: Vec::new() });
         let mut documents = Vec::new();

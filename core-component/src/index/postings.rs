@@ -34,7 +34,8 @@ impl Postings {
 
     /// Calls `found` with each part and its count. `None` if the bytes are no postings.
     pub fn each(bytes: &[u8], mut found: impl FnMut(u32, u32)) -> Option<()> {
-        let (mut codes, mut next) = (Codes(bytes), 0_u32);
+        let mut codes = Codes(bytes);
+        let mut next = 0_u32;
         while !codes.is_empty() {
             let code = codes.number()?;
             let part = next.checked_add((code >> 1).try_into().ok()?)?;

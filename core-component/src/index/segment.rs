@@ -84,7 +84,9 @@ impl Segment {
     /// each part its length.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let (mut key, mut stamp, mut moment) = (0_i64, 0_i64, 0_i64);
+        let mut key = 0_i64;
+        let mut stamp = 0_i64;
+        let mut moment = 0_i64;
         put(&mut bytes, self.documents.len() as u64);
         for (at, row) in self.documents.iter().enumerate() {
             put_signed(&mut bytes, row.key.wrapping_sub(key));
@@ -103,8 +105,11 @@ impl Segment {
 
     /// `None` if the bytes are no segment.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let (mut segment, mut codes) = (Self::default(), Codes(bytes));
-        let (mut key, mut stamp, mut moment) = (0_i64, 0_i64, 0_i64);
+        let mut segment = Self::default();
+        let mut codes = Codes(bytes);
+        let mut key = 0_i64;
+        let mut stamp = 0_i64;
+        let mut moment = 0_i64;
         for _ in 0..codes.small()? {
             key = key.wrapping_add(codes.signed()?);
             stamp = stamp.wrapping_add(codes.signed()?);

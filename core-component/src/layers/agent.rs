@@ -116,7 +116,8 @@ impl<'a> Agent<'a> {
             let collection = collection_of(self.name, table);
             index::forget_rows(self.call.storage, &Place::named(LABEL), &collection, ids);
         }
-        let (mut changed, uri) = (self.call.changed.borrow_mut(), summary_uri(self.name));
+        let mut changed = self.call.changed.borrow_mut();
+        let uri = summary_uri(self.name);
         // A call may be two changes.
         if !changed.contains(&uri) {
             changed.push(uri);

@@ -51,10 +51,8 @@ impl Tool for ClearRecentMemories {
         })?;
         let (composted, left_out) = done.unwrap_or_default();
         let is_empty = composted.is_none();
-        let note = match is_empty && left_out.is_none() {
-            true => agent.note("no recent memories")?,
-            false => None,
-        };
+        let note =
+            if is_empty && left_out.is_none() { agent.note("no recent memories")? } else { None };
         let not_kept = summary.filter(|_| is_empty).map(|_| NOT_KEPT.to_owned());
         let mut output = Output { cleared: 0, compost_id: None, note, warnings: Vec::new() };
         output.warnings.extend(not_kept.into_iter().chain(left_out));

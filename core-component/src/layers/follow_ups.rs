@@ -71,9 +71,10 @@ fn answer(call: &Call<'_>, batch: i64, payload: Value) -> Result<Value, Error> {
         let composted = take(writer, batch, &answer)?;
         let capacity = settings.recent_capacity;
         let is_full = writer.reader().recent_count(capacity)? >= capacity;
-        let next = match composted.is_some() && is_full {
-            true => ask(writer, &settings, &settings.models(call.context))?,
-            false => None,
+        let next = if composted.is_some() && is_full {
+            ask(writer, &settings, &settings.models(call.context))?
+        } else {
+            None
         };
         Ok((composted, next))
     })?;

@@ -22,9 +22,12 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
         let Some(agent) = AgentName::parse(&name).filter(|_| forgetting.is_for(&name)) else {
             continue;
         };
-        let found = Agent::open(call, &agent).and_then(|agent| match forgetting.dry_run {
-            true => found(&agent, forgetting.wanted),
-            false => forget(&agent, forgetting.wanted),
+        let found = Agent::open(call, &agent).and_then(|agent| {
+            if forgetting.dry_run {
+                found(&agent, forgetting.wanted)
+            } else {
+                forget(&agent, forgetting.wanted)
+            }
         });
         match found {
             Ok(found) => add(&name, found, forgetting),

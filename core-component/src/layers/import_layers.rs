@@ -101,7 +101,8 @@ impl Tool for ImportLayers {
 ///
 /// `INVALID_INPUT` that names lines which are no entries: nothing of their page is imported.
 fn parsed<'a>(page: impl Iterator<Item = &'a (usize, &'a str)>) -> Result<Vec<Line>, Error> {
-    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    let mut lines = Vec::new();
+    let mut wrong = Vec::new();
     for (number, line) in page {
         match serde_json::from_str(line) {
             Ok(line) => lines.push(line),

@@ -197,7 +197,8 @@ impl Layers<'_> {
         include_compost: Option<bool>,
     ) -> Option<ReadCall> {
         let moment = moment?.to_string();
-        let (from_date, to_date) = (Some(moment.clone()), Some(moment));
+        let from_date = Some(moment.clone());
+        let to_date = Some(moment);
         let arguments =
             ReadArguments { from_date, to_date, include_compost, ..ReadArguments::default() };
         Some(self.read("search_episodic_memories", arguments))

@@ -102,9 +102,10 @@ impl Tool for SearchEpisodicMemories {
             }
             let found_nothing = memories.is_empty() && compost.iter().all(Vec::is_empty);
             let counts = if found_nothing { Some(reader.counts()?) } else { None };
-            let other_days = match found_nothing && query.has_dates() {
-                true => days(zone, reader.search_episodes(&query.without_dates())?),
-                false => None,
+            let other_days = if found_nothing && query.has_dates() {
+                days(zone, reader.search_episodes(&query.without_dates())?)
+            } else {
+                None
             };
             let mut warnings = reader.warnings();
             if query.has_dates() {
@@ -204,10 +205,7 @@ fn note(
     others: Option<String>,
 ) -> String {
     let Counts { episodic, compost, .. } = counts;
-    let searched = match include_compost {
-        true => episodic + compost,
-        false => *episodic,
-    };
+    let searched = if include_compost { episodic + compost } else { *episodic };
     let mut note =
         format!("nothing was found. Episodes: {episodic}; summaries in the compost: {compost}.");
     let mut add = |advice: &str| note += &format!(" {advice}.");

@@ -78,11 +78,13 @@ fn set(writer: &mut Writer<'_>, task: &str) -> Result<Output, Error> {
     if let Some(Task { started_at, .. }) = before.as_ref().filter(|before| before.task == task) {
         let updated_at = end_of(*started_at, now);
         writer.refresh_task(updated_at)?;
-        let (started_at, updated_at) = (*started_at, Some(updated_at));
+        let started_at = *started_at;
+        let updated_at = Some(updated_at);
         return Ok(Output { started_at, updated_at, ..Output::default() });
     }
     let episode_id = before.map(|before| add_episode(writer, &before)).transpose()?;
-    let (started_at, updated_at) = (Some(now), Some(now));
+    let started_at = Some(now);
+    let updated_at = Some(now);
     writer.set_task(&Task { task: task.to_owned(), started_at, updated_at })?;
     Ok(Output { created: true, started_at, updated_at, episode_id, warnings: Vec::new() })
 }

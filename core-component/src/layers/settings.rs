@@ -116,11 +116,12 @@ impl Summarizer {
 
 fn capacity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let capacity = u32::deserialize(deserializer)?;
-    match (LEAST_CAPACITY..=MOST_CAPACITY).contains(&capacity) {
-        true => Ok(capacity),
-        false => Err(de::Error::custom(format_args!(
+    if (LEAST_CAPACITY..=MOST_CAPACITY).contains(&capacity) {
+        Ok(capacity)
+    } else {
+        Err(de::Error::custom(format_args!(
             "`recent_capacity` is {capacity}: it is {LEAST_CAPACITY} to {MOST_CAPACITY}"
-        ))),
+        )))
     }
 }
 

@@ -75,9 +75,10 @@ pub(super) fn summarize(memories: &[Memory]) -> Summary {
     let room = MAX_BUILT_IN - opening.chars().count() - ENDING;
     let distinct = distinct(&parts);
     let chosen = choose(&parts, &distinct, room);
-    let most = match chosen.len() == distinct.len() {
-        true => fair_share(chosen.iter().map(|index| length(&parts[*index])).collect(), room),
-        false => MIN_PART,
+    let most = if chosen.len() == distinct.len() {
+        fair_share(chosen.iter().map(|index| length(&parts[*index])).collect(), room)
+    } else {
+        MIN_PART
     };
     let mut summary = Summary { text: opening, shortened: Vec::new(), left_out: Vec::new() };
     let mut told = Vec::with_capacity(chosen.len());
@@ -249,7 +250,8 @@ mod tests {
     #[test]
     fn the_longest_memories_are_shortened_at_words_before_any_is_left_out() {
         let long = |name: &str| format!("{name} {}end", "word ".repeat(190));
-        let (first, last) = (long("first"), long("last"));
+        let first = long("first");
+        let last = long("last");
         let texts = [&first, "A short one.", &last, "Another short one."];
         let summary = summarize(&memories(&texts));
         let text = &summary.text;

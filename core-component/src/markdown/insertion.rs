@@ -211,7 +211,8 @@ impl Insertion<'_> {
         else {
             return false;
         };
-        let (was, is) = (self.before.text(was), self.after.text(is));
+        let was = self.before.text(was);
+        let is = self.after.text(is);
         self.heading.is_none()
             && *after == before + added
             && is.starts_with(was)

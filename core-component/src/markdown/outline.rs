@@ -263,7 +263,9 @@ mod tests {
             let mut lines = |count: usize| -> String {
                 (0..pick(count)).map(|_| format!("{}\n", parts[pick(parts.len())])).collect()
             };
-            let (before, added, after) = (lines(6), lines(4), lines(5));
+            let before = lines(6);
+            let added = lines(4);
+            let after = lines(5);
             let next = [headings[pick(headings.len())], ""][pick(3) / 2];
             let gap = ["", "\n"][pick(2)];
             // Sometimes a lone CR, which the insertion completes to CRLF.

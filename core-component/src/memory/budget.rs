@@ -58,7 +58,8 @@ fn last_in_order(candidates: &[Candidate<'_>]) -> usize {
 fn fair_shares(wants: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..wants.len()).collect();
     order.sort_by_key(|at| wants[*at]);
-    let (mut shares, mut left) = (vec![0; wants.len()], room);
+    let mut shares = vec![0; wants.len()];
+    let mut left = room;
     for (done, at) in order.into_iter().enumerate() {
         shares[at] = wants[at].min(left / (wants.len() - done));
         left -= shares[at];
@@ -146,9 +147,10 @@ impl Told<'_> {
     /// The part as Markdown.
     pub fn text(&self) -> String {
         let mut text = heading(self.part, self.items.len(), self.is_shortened);
-        match self.part.is_reversed {
-            true => text.extend(self.items.iter().rev().map(String::as_str)),
-            false => text.extend(self.items.iter().map(String::as_str)),
+        if self.part.is_reversed {
+            text.extend(self.items.iter().rev().map(String::as_str))
+        } else {
+            text.extend(self.items.iter().map(String::as_str))
         }
         text
     }
@@ -171,9 +173,10 @@ fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
     };
     let shortened = is_shortened.then(|| "shortened".to_owned());
     let what: Vec<String> = count.into_iter().chain(shortened).collect();
-    let note = match what.is_empty() {
-        true => String::new(),
-        false => format!(" ({}; `{read}` reads more)", what.join(", ")),
+    let note = if what.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}; `{read}` reads more)", what.join(", "))
     };
     format!("\n## {title}: {}{note}\n\n", name(owner))
 }

@@ -164,9 +164,8 @@ fn others(
     let note = |most: usize| {
         let (of_agents, of_stores) =
             if is_beside { ("Other agents", "Other stores") } else { ("Agents", "Stores") };
-        let of = |title: &str, names: &[&String]| match names.is_empty() {
-            true => None,
-            false => Some(format!("{title}: {}.", listed(names, most))),
+        let of = |title: &str, names: &[&String]| {
+            if names.is_empty() { None } else { Some(format!("{title}: {}.", listed(names, most))) }
         };
         let advice = may_be_named && !agents.is_empty();
         let advice = advice.then(|| "`agent` tells of one of them.".to_owned());

@@ -333,13 +333,14 @@ fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
         return Ok(());
     };
     let known: Vec<_> = known().map(|name| format!("`{name}`")).collect();
-    let message = match known.is_empty() {
-        true => "no toolset is mounted that can be searched".to_owned(),
-        false => format!(
+    let message = if known.is_empty() {
+        "no toolset is mounted that can be searched".to_owned()
+    } else {
+        format!(
             "no toolset `{}` can be searched; there are {}",
             unknown.escape_debug(),
             known.join(", ")
-        ),
+        )
     };
     Err(Error::at(Code::InvalidInput, message, "toolsets", known.join(", ")))
 }
@@ -520,10 +521,7 @@ fn without_hit(
     if !has_word {
         return format!("none of {entries} entries has a word of the query: try other words");
     }
-    let those = match request.is_for_newest() {
-        true => "all",
-        false => "those with words of the query",
-    };
+    let those = if request.is_for_newest() { "all" } else { "those with words of the query" };
     if let Some(days) = other_days {
         let those = if request.is_for_newest() { "the newest" } else { those };
         return format!("of {entries} entries, {those} are of {days}: try these dates");

@@ -98,7 +98,8 @@ impl<T> Corpus<T> {
     /// Adds an entry that is counted already. Only a match makes candidates.
     pub fn add_counted(&mut self, counts: &Counts, matches: Match, entry: Option<T>) {
         let row = self.rows.len();
-        let (first_part, first_found) = (self.lengths.len() as u32, self.found.len() as u32);
+        let first_part = self.lengths.len() as u32;
+        let first_found = self.found.len() as u32;
         self.rows.push(Row { run: self.run, first_part, first_found, matches });
         self.lengths.extend_from_slice(&counts.lengths);
         let of_corpus = |found: &Found| Found { part: first_part + found.part, ..*found };
@@ -172,11 +173,12 @@ impl<T> Corpus<T> {
     }
 
     fn found_by(&self, row: usize) -> FoundBy {
-        match self.has_own_term(row) {
-            true => FoundBy::Words,
-            _ if !self.found(row).is_empty() => FoundBy::Meaning,
-            _ if self.rows[row].matches == Match::Vector => FoundBy::Meaning,
-            _ => FoundBy::Context,
+        if self.has_own_term(row) {
+            FoundBy::Words
+        } else if !self.found(row).is_empty() || self.rows[row].matches == Match::Vector {
+            FoundBy::Meaning
+        } else {
+            FoundBy::Context
         }
     }
 
@@ -232,13 +234,15 @@ impl<T> Corpus<T> {
             }
         }
         let entries = self.statistics.entries as f64;
-        let (mut seen, mut by_chance) = (COHERENT.unknown_seen, COHERENT.unknown_by_chance);
+        let mut seen = COHERENT.unknown_seen;
+        let mut by_chance = COHERENT.unknown_by_chance;
         for (rows, with) in with_term.iter().zip(&self.statistics.with_term) {
             let with = *with as f64;
             if with < 2.0 || with > COHERENT.most_entries * entries {
                 continue;
             }
-            let (mut pairs, mut again) = (0.0, 0.0);
+            let mut pairs = 0.0;
+            let mut again = 0.0;
             for row in rows {
                 let next = row + 1..self.rows.len().min(row + 1 + COHERENT.next);
                 for other in next.take_while(|other| self.is_beside(*row, *other)) {

@@ -103,15 +103,18 @@ impl Language {
         }
         let first = word.as_bytes()[0];
         if first.is_ascii() {
-            return match word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                true if self == Self::English => Stemmer::new(Algorithm::English).stem(word),
-                true => Cow::Owned(self.foreign_stem(word)),
-                false => Cow::Borrowed(word),
+            return if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                Cow::Borrowed(word)
+            } else if self == Self::English {
+                Stemmer::new(Algorithm::English).stem(word)
+            } else {
+                Cow::Owned(self.foreign_stem(word))
             };
         }
-        match word.chars().all(|letter| matches!(letter, 'а'..='я')) {
-            true => Stemmer::new(Algorithm::Russian).stem(word),
-            false => Cow::Borrowed(word),
+        if word.chars().all(|letter| matches!(letter, 'а'..='я')) {
+            Stemmer::new(Algorithm::Russian).stem(word)
+        } else {
+            Cow::Borrowed(word)
         }
     }
 
@@ -205,7 +208,8 @@ impl Counts {
 
     /// How many more the first language has than the second.
     fn lead(&self) -> usize {
-        let (mut first, mut second) = (0, 0);
+        let mut first = 0;
+        let mut second = 0;
         for count in self.0 {
             second = second.max(first.min(count));
             first = first.max(count);

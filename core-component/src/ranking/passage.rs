@@ -25,16 +25,19 @@ pub(crate) struct Passage {
 /// terms, cut between words.
 pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
     let begin = text.len() - text.trim_start().len();
-    let (whole, language) = (text.trim(), Language::of(text, query.usual()));
+    let whole = text.trim();
+    let language = Language::of(text, query.usual());
     let part = match whole.len() {
         ..=TWO_PARTS => 0..whole.len(),
         _ => telling_part(whole, language, query),
     };
     let signs = usize::from(part.start > 0) + usize::from(part.end < whole.len());
     let range = passage_of(&whole[part.clone()], language, query, most.saturating_sub(signs));
-    let (start, end) = (part.start + range.start, part.start + range.end);
+    let start = part.start + range.start;
+    let end = part.start + range.end;
     let sign = |is_cut: bool| if is_cut { "…" } else { "" };
-    let (before, after) = (sign(start > 0), sign(end < whole.len()));
+    let before = sign(start > 0);
+    let after = sign(end < whole.len());
     let shown = format!("{before}{}{after}", whole[start..end].trim());
     Passage { shown, start: begin + start }
 }
@@ -106,9 +109,11 @@ fn best(
     forth: impl Fn(usize) -> usize,
 ) -> usize {
     // The matches from `first` to `next` are in the passage.
-    let (mut first, mut next) = (0, 0);
+    let mut first = 0;
+    let mut next = 0;
     let mut held = vec![0; query.terms().len()];
-    let (mut most, mut best) = ((0, 0), 0);
+    let mut most = (0, 0);
+    let mut best = 0;
     for (at, _) in matches {
         let start = back(*at);
         let end = forth(start);

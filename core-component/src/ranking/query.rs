@@ -148,7 +148,8 @@ impl Query {
 
     /// Counts the terms of the query in an entry of these texts.
     pub fn count<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Counts {
-        let (mut parts, mut found) = (Parts::default(), Vec::new());
+        let mut parts = Parts::default();
+        let mut found = Vec::new();
         for text in texts {
             let language = Language::of(text, self.usual);
             for line in text.split('\n') {
@@ -202,9 +203,10 @@ fn telling<'a>(asked: &'a [Asked], languages: &[Language]) -> Vec<&'a Asked> {
 /// The languages in which the words of a question are stemmed, the likeliest first. A text that is too
 /// short to tell its language has stems of the usual one, so that is among them.
 fn stemming(of_question: &[Language], usual: Language) -> Vec<Language> {
-    let languages = match of_question.contains(&usual) || of_question.contains(&Language::English) {
-        true => &Language::ALL[..],
-        false => of_question,
+    let languages = if of_question.contains(&usual) || of_question.contains(&Language::English) {
+        &Language::ALL[..]
+    } else {
+        of_question
     };
     let is_told = !of_question.contains(&usual);
     let first = if is_told { of_question[0] } else { usual };

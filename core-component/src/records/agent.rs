@@ -273,7 +273,8 @@ impl<'a> Agent<'a> {
             return Ok(true);
         }
         let text = rows.document(stored, self.call.context.now)?;
-        let (contents, version) = (text.into_bytes(), String::new());
+        let contents = text.into_bytes();
+        let version = String::new();
         let as_file = JsonFile::parse(self.name, Document { contents, version })?;
         Ok(as_file.has_same_records(file))
     }

@@ -196,10 +196,10 @@ fn converted_path(agent: &Agent<'_>) -> String {
 
 /// Fails if the file of an earlier conversion exists.
 fn check_no_document(agent: &Agent<'_>, converted: &str) -> Result<(), Error> {
-    match has_document(&*agent.tree, Area::Documents, converted)? {
-        false => Ok(()),
-        true => Err(converted_exists(converted)),
+    if has_document(&*agent.tree, Area::Documents, converted)? {
+        return Err(converted_exists(converted));
     }
+    Ok(())
 }
 
 fn after_change(error: crate::storage::Error) -> Error {
@@ -232,9 +232,10 @@ fn file_text(
     let context = agent.call.context;
     let text = rows.document(stored, context.now)?;
     let (_, max_bytes) = limits(&RecordsSettings::of(context));
-    match text.len() as u64 > max_bytes {
-        true => Err(over_json_limit(agent.name, &format!("{} bytes", text.len()), max_bytes)),
-        false => Ok(text),
+    if text.len() as u64 > max_bytes {
+        Err(over_json_limit(agent.name, &format!("{} bytes", text.len()), max_bytes))
+    } else {
+        Ok(text)
     }
 }
 

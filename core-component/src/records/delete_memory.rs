@@ -62,7 +62,8 @@ impl Tool for DeleteMemory {
         let agent = Agent::open(call, &name)?;
         let changed = agent.change(Purpose::Change, |writer| {
             let before = writer.find(&id)?.ok_or_else(|| Error::no_memory(agent.name, &id))?;
-            let (mut action, mut notes) = (Action::Archived, Vec::from_iter(note.clone()));
+            let mut action = Action::Archived;
+            let mut notes = Vec::from_iter(note.clone());
             if permanent {
                 writer.remove(&before)?;
                 action = Action::Deleted;

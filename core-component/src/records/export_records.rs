@@ -117,7 +117,8 @@ fn whole_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
         let text = file.json().to_owned();
         return Ok(Output { text, count: total, total, cursor: None, warnings: Vec::new() });
     }
-    let (mut text, mut count) = (String::new(), 0);
+    let mut text = String::new();
+    let mut count = 0;
     for record in file.readable_imported() {
         text += &line(&record.memory, record.original.as_deref());
         text.push('\n');

@@ -115,7 +115,8 @@ impl OfAgent<'_> {
             if splices.is_empty() {
                 return Ok(false);
             }
-            let (area, path) = (Area::Documents, path.to_owned());
+            let area = Area::Documents;
+            let path = path.to_owned();
             lock.commit(&[Change::Edit { area, path, splices, expects }])?;
         }
         if is_own && !ids.is_empty() {
@@ -144,7 +145,8 @@ impl OfAgent<'_> {
         if !self.agent.has_rows()? {
             return Ok(false);
         }
-        let (wanted, dry_run) = (forgetting.wanted, forgetting.dry_run);
+        let wanted = forgetting.wanted;
+        let dry_run = forgetting.dry_run;
         let forgotten = match self.agent.database(false)? {
             None => return Ok(false),
             Some(database) if dry_run => {

@@ -93,7 +93,8 @@ impl Tool for ImportRecords {
             None => 0,
             Some(cursor) => cursor.parse().map_err(|_| Error::invalid_cursor(cursor))?,
         };
-        let (mut page, mut errors) = (Page::new(), Vec::new());
+        let mut page = Page::new();
+        let mut errors = Vec::new();
         for (at, record) in records.page(start, MAX_RECORDS) {
             match record {
                 Ok(record) => page.push((line(at), record)),
@@ -107,9 +108,10 @@ impl Tool for ImportRecords {
         let is_first = input.first_line == 1 && input.cursor.is_none();
         let purpose = if is_first { Purpose::Change } else { Purpose::Continuation };
         let end = start + page.len();
-        let mut output = match page.is_empty() {
-            true => Output::default(),
-            false => agent.change(purpose, |writer| import(writer, &page, input.on_conflict))?,
+        let mut output = if page.is_empty() {
+            Output::default()
+        } else {
+            agent.change(purpose, |writer| import(writer, &page, input.on_conflict))?
         };
         output.cursor = (end < records.len()).then(|| end.to_string());
         output.note = note;

@@ -38,7 +38,8 @@ impl<K> Newest<K> {
     /// The newest memories that have at most 2 MiB together. `memories` come newest first, each with
     /// its bytes.
     pub fn of(memories: impl Iterator<Item = (K, u64)>) -> Self {
-        let (mut keys, mut room) = (Vec::new(), 2_u64 << 20);
+        let mut keys = Vec::new();
+        let mut room = 2_u64 << 20;
         for (key, bytes) in memories {
             let Some(left) = room.checked_sub(bytes) else { return Self { keys, is_all: false } };
             room = left;

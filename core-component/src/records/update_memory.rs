@@ -71,7 +71,8 @@ impl Tool for UpdateMemory {
         });
         let category = category.transpose()?;
         let tags = input.tags.map(input::tags).transpose()?;
-        let (importance, archived) = (input.importance, input.archived);
+        let importance = input.importance;
+        let archived = input.archived;
         let is_empty = content.is_none()
             && category.is_none()
             && tags.is_none()

@@ -6,10 +6,10 @@ use super::agent::{
 use super::error::Error;
 use super::finding::utf8;
 use super::log::log_date;
-use super::removal::{self, Kind, Removal};
+use super::removal::{self, Kind};
 use super::repo_root::default_root;
 use super::search::{NO_DIRECTORY, NO_FILE, owner};
-use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted};
+use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Removal, Wanted};
 use crate::index;
 use crate::names::AgentName;
 use crate::storage::{Area, Change, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Tree};
@@ -172,7 +172,8 @@ fn change(
     wanted: Wanted<'_>,
 ) -> Result<(Option<Change>, Option<String>), Error> {
     let Document { contents, version: expects } = document;
-    let (area, path) = (Area::Documents, path.to_owned());
+    let area = Area::Documents;
+    let path = path.to_owned();
     let text = utf8(&contents).map_err(|finding| malformed(&path, &finding))?;
     let Removal { splices, left } = match (wanted, kind) {
         (Wanted::Text(secret), _) => removal::of_text(kind, text, secret),

@@ -143,7 +143,8 @@ impl<'a> Log<'a> {
         let above = |block: &&Block| block.level().is_some_and(|level| (3..own).contains(&level));
         let inside = |block: &&Block| range.contains(&block.range.start);
         let block = self.outline.blocks.iter().filter(inside).rfind(above)?;
-        let (level, at) = (block.level()?, block.range.start);
+        let level = block.level()?;
+        let at = block.range.start;
         let heading = excerpt(self.outline.text(block).lines().next().unwrap_or_default());
         let line = line_of(self.outline.source, at);
         let what = format!(

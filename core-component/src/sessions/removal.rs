@@ -5,9 +5,8 @@
 use std::ops::Range;
 
 use super::schema::HEADER;
-use crate::forget::{REMOVED, marks, ranges_of, spliced};
+use crate::forget::{REMOVED, Removal, marks, ranges_of, spliced};
 use crate::markdown::{BlockKind, Outline, Section};
-use crate::storage::Splice;
 use crate::text::line_of;
 
 /// The most lines that are named.
@@ -19,20 +18,6 @@ pub(super) enum Kind {
     Log,
     Summary,
     Schema,
-}
-
-/// A change that removes something.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Removal {
-    pub splices: Vec<Splice>,
-    /// What stays, and why.
-    pub left: Option<String>,
-}
-
-impl Removal {
-    fn left(what: String) -> Self {
-        Self { left: Some(what), ..Self::default() }
-    }
 }
 
 /// Puts a mark in the place of a text.

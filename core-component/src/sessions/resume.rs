@@ -177,9 +177,10 @@ fn items(text: &str, is_log: bool) -> Vec<Item> {
                 let headings = section_told.into_iter().chain([&*heading]);
                 let headings: Vec<&str> = headings.filter(|text| !text.is_empty()).collect();
                 let text = listed.unwrap_or(text);
-                let text = match headings.is_empty() {
-                    true => text.to_owned(),
-                    false => format!("{}: {text}", headings.join(", ")),
+                let text = if headings.is_empty() {
+                    text.to_owned()
+                } else {
+                    format!("{}: {text}", headings.join(", "))
                 };
                 items.push(Item { section, text });
                 last = Some(place);

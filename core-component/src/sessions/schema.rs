@@ -77,7 +77,8 @@ impl Schema {
             let BlockKind::Heading { level, text: name } = &block.kind else {
                 continue;
             };
-            let (at, name) = (block.range.start, name.trim());
+            let at = block.range.start;
+            let name = name.trim();
             match (level, version) {
                 (1, None) => {
                     let number = parse_title(name).map_err(|what| error(at, what))?;

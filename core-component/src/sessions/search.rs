@@ -44,7 +44,8 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
                 .to_owned(),
         );
     }
-    let (work, count) = (&entries.request.work, roots.len());
+    let work = &entries.request.work;
+    let count = roots.len();
     let whole = work.share();
     for (at, root) in roots.into_iter().enumerate() {
         work.begin(whole, count - at);
@@ -349,7 +350,8 @@ pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     let (mut section, mut heading): (Option<Rc<str>>, Rc<str>) = (None, Rc::default());
     let mut begins_run = true;
     // The characters before a block, counted on from the block before.
-    let (mut at, mut from) = (0, 0);
+    let mut at = 0;
+    let mut from = 0;
     for block in &outline.blocks {
         match &block.kind {
             BlockKind::Heading { level: 1 | 2, text } => {
@@ -362,7 +364,8 @@ pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
                 from += text[at..block.range.start].chars().count();
                 at = block.range.start;
                 for item in items(&outline, block) {
-                    let (section, heading) = (section.clone(), heading.clone());
+                    let section = section.clone();
+                    let heading = heading.clone();
                     let begins_run = std::mem::take(&mut begins_run);
                     blocks.push(Block { section, heading, text: item, begins_run, from });
                 }

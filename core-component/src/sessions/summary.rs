@@ -186,7 +186,8 @@ impl<'a> Summary<'a> {
         self.check_closed(&self.outline)?;
         let source = self.outline.source;
         let Some(found) = self.section(section) else { return Ok(None) };
-        let (start, end) = (found.range.start, found.range.end);
+        let start = found.range.start;
+        let end = found.range.end;
         let (head, tail) = match lines(&source[..start]).last() {
             Some((_, line)) if !is_blank(line) => (start, found.heading.end),
             Some((at, _)) if end == source.len() => (at, end),

@@ -72,7 +72,9 @@ impl Tool for Validate {
             Some(cursor) => subjects.partition_point(|subject| subject.path <= *cursor),
         };
         let mut examination = Examination::of(&*tree);
-        let (mut findings, mut bytes, mut done) = (Vec::new(), 0, start);
+        let mut findings = Vec::new();
+        let mut bytes = 0;
+        let mut done = start;
         for subject in subjects[start..].iter().take(MAX_SUBJECTS) {
             bytes += subject.size;
             if done > start && bytes > MAX_BYTES {

@@ -70,8 +70,12 @@ pub(crate) struct Found {
 impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
-        let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
-        let (hidden, skipped, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let owners = Vec::new();
+        let documents = Vec::new();
+        let others = Vec::new();
+        let hidden = Vec::new();
+        let skipped = Vec::new();
+        let warnings = Vec::new();
         Self {
             request,
             corpus,
@@ -171,7 +175,8 @@ impl<'a> Entries<'a> {
         if !index.has_match(known) && !self.request.is_for_newest() {
             return self.count(index.number_of_entries(known) as u64);
         }
-        let (document, owner) = (self.documents.len(), self.owners.len() - 1);
+        let document = self.documents.len();
+        let owner = self.owners.len() - 1;
         let key = DocumentKey::Path(path);
         self.documents.push(UnreadDocument { owner, key, version: known.version });
         let facts = Entry::of(known.facts, &self.request.zone, self.request.now);

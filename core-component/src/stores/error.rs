@@ -31,9 +31,10 @@ impl Error {
 
     /// No store has the name. `names` are those that the caller may use.
     pub(super) fn no_store(name: &str, names: &[String]) -> Self {
-        let there_are = match names.is_empty() {
-            true => "there is none yet".to_owned(),
-            false => format!("there are {}", listed(names, MAX_NAMES)),
+        let there_are = if names.is_empty() {
+            "there is none yet".to_owned()
+        } else {
+            format!("there are {}", listed(names, MAX_NAMES))
         };
         let mut message =
             format!("no store `{name}` is registered; {there_are}; `add_memory` creates one");

@@ -8,11 +8,11 @@ use super::memory::Memory;
 use super::operations::{remove_memory, spliced};
 use super::path::{CategoryPath, MemoryPath};
 use super::place::{COLLECTION, LABEL};
-use super::removal::{Removal, of_index, of_memory};
+use super::removal::{of_index, of_memory};
 use super::search::owner;
 use super::store::{Store, names};
 use super::walk::{Files, files};
-use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted};
+use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Removal, Wanted, in_json};
 use crate::index;
 use crate::names::StoreName;
 use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place};
@@ -174,7 +174,8 @@ fn forget_in_index(
     intent::recover(&*store.tree, &*writer, false)?;
     let Some(before) = store.text(&path)? else { return Ok((false, None)) };
     let Removal { splices, left } = of_index(category, &before.text, secret);
-    let (area, expects) = (Area::Documents, before.version);
+    let area = Area::Documents;
+    let expects = before.version;
     if !splices.is_empty() {
         writer.commit(&[Change::Edit { area, path, splices, expects }])?;
     }
@@ -183,13 +184,12 @@ fn forget_in_index(
 
 /// The records of interrupted calls with a text, and their versions.
 fn set_aside_with(store: &Store<'_>, secret: &str) -> Result<Vec<(String, String)>, Error> {
-    let in_json = serde_json::to_string(secret).expect("a text is JSON");
-    let in_json = in_json.trim_matches('"');
+    let secret = in_json(secret);
     let mut found = Vec::new();
     for entry in store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default() {
         let path = format!("{SET_ASIDE}/{}", entry.name);
         let document = store.tree.read(Area::Bookkeeping, &path, MAX_DOCUMENT_BYTES)?;
-        let has_it = |contents: &[u8]| String::from_utf8_lossy(contents).contains(in_json);
+        let has_it = |contents: &[u8]| String::from_utf8_lossy(contents).contains(&secret);
         if let Some(document) = document.filter(|document| has_it(&document.contents)) {
             found.push((path, document.version));
         }

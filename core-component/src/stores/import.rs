@@ -55,7 +55,8 @@ pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> Import
         }
         // Names that differ only in their form in Unicode. Their order must not decide which file
         // becomes the memory, so none does.
-        let (first, second) = (names[0].clone(), names[1].clone());
+        let first = names[0].clone();
+        let second = names[1].clone();
         for name in names {
             let other = if name == first { &second } else { &first };
             let reason = format!(

@@ -76,9 +76,10 @@ impl Tool for ImportMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let files = checked(input.files)?;
         let store = Store::open(call, &input.store)?;
-        let (outcomes, warnings) = match input.dry_run {
-            true => import_dry_run(&store, &files, input.on_conflict)?,
-            false => import_memories(&store, &files, input.on_conflict)?,
+        let (outcomes, warnings) = if input.dry_run {
+            import_dry_run(&store, &files, input.on_conflict)?
+        } else {
+            import_memories(&store, &files, input.on_conflict)?
         };
         let imported = |(file, outcome): (&ImportFile, Outcome)| {
             let (outcome, reason) = match outcome {

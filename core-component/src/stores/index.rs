@@ -96,7 +96,8 @@ impl Index {
             }
             Ok(items)
         };
-        let (memories, subcategories) = (items(MEMORIES)?, items(SUBCATEGORIES)?);
+        let memories = items(MEMORIES)?;
+        let subcategories = items(SUBCATEGORIES)?;
         Ok(Self { root, memories, subcategories })
     }
 

@@ -171,7 +171,8 @@ impl Step {
             Self::Edit { path, before, after, .. } => (path, Some(before), Some(after)),
             Self::Delete { path, before } => (path, Some(before), None),
             Self::Rename { from, to, version } => {
-                let (from, to) = (found(tree, from)?, found(tree, to)?);
+                let from = found(tree, from)?;
+                let to = found(tree, to)?;
                 return Ok(match (from, to) {
                     (Found::Document(at), Found::Nothing) if at.version == *version => {
                         Progress::Pending
@@ -191,10 +192,13 @@ impl Step {
         let version = now.as_ref().map(|now| &now.version);
         Ok(match now.as_ref() {
             _ if version == after => Progress::Done,
-            now if version == before => match self.leads_to(now, after) {
-                true => Progress::Pending,
-                false => Progress::Invalid,
-            },
+            now if version == before => {
+                if self.leads_to(now, after) {
+                    Progress::Pending
+                } else {
+                    Progress::Invalid
+                }
+            }
             _ => Progress::Overtaken,
         })
     }
@@ -321,7 +325,8 @@ fn make<'s>(
 /// Moves the intent aside, so that a person can look at it.
 fn set_aside(tree: &dyn Tree, writer: &dyn Writer, version: String) -> Result<(), Error> {
     let to = format!("set-aside/{}.json", &version[..16]);
-    let (area, path) = (Area::Bookkeeping, PATH.to_owned());
+    let area = Area::Bookkeeping;
+    let path = PATH.to_owned();
     let change = match tree.stat(area, &to)? {
         None => Change::Rename { area, from: path, to, expects: version },
         // The same intent was set aside before.

@@ -278,15 +278,16 @@ pub(super) fn updated(
     let damaged = |error: YamlError| Error::damaged(&path.file(), &error);
     let front = FrontMatter::read(text).map_err(damaged)?;
     let updated_at = memory.metadata.created_at.map_or(now, |created_at| now.max(created_at));
-    let mut changes = match front.is_there() {
-        true => vec![("updated_at", Some(New::plain(updated_at)))],
+    let mut changes = if front.is_there() {
+        vec![("updated_at", Some(New::plain(updated_at)))]
+    } else {
         // Another program's file gets all keys that a memory has.
-        false => keys(&Metadata {
+        keys(&Metadata {
             created_at: Some(now),
             updated_at: Some(now),
             source: Some(source.to_owned()),
             ..Metadata::default()
-        }),
+        })
     };
     let mut set = |key, value| match changes.iter_mut().find(|(other, _)| *other == key) {
         Some(change) => change.1 = value,

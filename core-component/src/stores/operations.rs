@@ -438,7 +438,8 @@ pub(super) fn prune_memories(
 /// The expired memories among the next files.
 fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>, Error> {
     let mut page = page(items(store)?.items, |item| item.slug.is_some(), cursor)?;
-    let (mut expired, mut warnings) = (Vec::new(), Vec::new());
+    let mut expired = Vec::new();
+    let mut warnings = Vec::new();
     for item in std::mem::take(&mut page.done) {
         let path = item.category.memory(item.slug.as_deref().unwrap_or_default());
         let read = store.read(&path, |memory, text| {

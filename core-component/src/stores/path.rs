@@ -102,10 +102,8 @@ impl CategoryPath {
 
     /// The last segment of a path that is directly in this category and valid.
     pub fn segment_of<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let rest = match self.is_root() {
-            true => path,
-            false => path.strip_prefix(&self.0)?.strip_prefix('/')?,
-        };
+        let rest =
+            if self.is_root() { path } else { path.strip_prefix(&self.0)?.strip_prefix('/')? };
         is_segment(rest).then_some(rest)
     }
 }

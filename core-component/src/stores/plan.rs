@@ -223,7 +223,8 @@ impl<'s> Plan<'s> {
         touched: &BTreeMap<String, Touch>,
     ) -> Result<BTreeMap<String, Option<IndexedMemory>>, ReadError> {
         let mut memories = BTreeMap::new();
-        let (mut read, mut left) = (0, 0);
+        let mut read = 0;
+        let mut left = 0;
         for slug in slugs {
             let values = match touched.get(slug) {
                 Some(Touch::Present(values)) => Some(*values),

@@ -65,17 +65,20 @@ impl Tool for PruneMemories {
         let expired =
             |Pruned { path, expires_at, .. }| Expired { path: path.to_string(), expires_at };
         let expired: Vec<_> = page.done.into_iter().map(expired).collect();
-        let (remaining, cursor, warnings) = (page.remaining, page.cursor, page.warnings);
+        let remaining = page.remaining;
+        let cursor = page.cursor;
+        let warnings = page.warnings;
         let output = Output { remaining, cursor, warnings, ..Output::default() };
         let count = Some(expired.len());
-        Ok(match input.dry_run {
-            false => Output { pruned_count: count, pruned: Some(expired), ..output },
-            true => Output {
+        Ok(if input.dry_run {
+            Output {
                 dry_run: Some(true),
                 would_prune_count: count,
                 would_prune: Some(expired),
                 ..output
-            },
+            }
+        } else {
+            Output { pruned_count: count, pruned: Some(expired), ..output }
         })
     }
 }

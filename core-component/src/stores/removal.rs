@@ -6,17 +6,8 @@ use std::ops::Range;
 use super::index::Index;
 use super::memory::{Memory, Metadata};
 use super::path::{CategoryPath, MemoryPath};
-use crate::forget::{marks, ranges_of, spliced, without};
-use crate::storage::Splice;
+use crate::forget::{Removal, marks, ranges_of, spliced, without};
 use crate::text::line_of;
-
-/// A change that removes something.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Removal {
-    pub splices: Vec<Splice>,
-    /// What stays, and why.
-    pub left: Option<String>,
-}
 
 /// Puts a mark in the place of a text in the file of a memory.
 pub(super) fn of_memory(path: &MemoryPath, text: &str, secret: &str) -> Removal {
@@ -68,7 +59,7 @@ pub(super) fn of_index(category: &CategoryPath, text: &str, secret: &str) -> Rem
         return Removal { splices, left: None };
     }
     let left = "it is in a path, in a date or in what cannot be read: edit it by hand".to_owned();
-    Removal { splices: Vec::new(), left: Some(left) }
+    Removal::left(left)
 }
 
 #[cfg(test)]

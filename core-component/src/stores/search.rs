@@ -34,7 +34,8 @@ pub(super) const SOURCE: Source = Source {
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
     let names = names(call)?;
-    let (work, count) = (&entries.request.work, names.len());
+    let work = &entries.request.work;
+    let count = names.len();
     let whole = work.share();
     for (at, name) in names.iter().enumerate() {
         work.begin(whole, count - at);
@@ -74,7 +75,8 @@ fn add(
     let work = &request.work;
     let place = Place::of_family(LABEL, store.name);
     let mut index = Index::open(call.storage, place, COLLECTION, request.for_index());
-    let (mut to_read, mut skipped) = (Vec::new(), 0);
+    let mut to_read = Vec::new();
+    let mut skipped = 0;
     let Files { files, warnings, .. } = files(store)?;
     for warning in warnings {
         entries.warn(format!("store `{}`: {warning}", store.name));

@@ -55,7 +55,8 @@ fn in_ascii(name: &str) -> (String, bool) {
     if name.is_ascii() {
         return (name.to_owned(), true);
     }
-    let (mut ascii, mut is_complete) = (String::new(), true);
+    let mut ascii = String::new();
+    let mut is_complete = true;
     let mut add = |c: char| match c {
         c if c.is_ascii() => ascii.push(c),
         // The signs for sounds that Latin has no letter for divide no word.

@@ -76,9 +76,10 @@ impl<'a> Store<'a> {
             Ok(tree) => Ok(Self { name, call, tree }),
             Err(error) if error.code == ErrorCode::NotFound => {
                 let names = names(call)?;
-                Err(match names.iter().any(|other| other == name) {
-                    true => Error::store_missing(name, &error),
-                    false => Error::no_store(name, &names),
+                Err(if names.iter().any(|other| other == name) {
+                    Error::store_missing(name, &error)
+                } else {
+                    Error::no_store(name, &names)
                 })
             }
             Err(error) => Err(error.into()),
@@ -153,9 +154,10 @@ impl<'a> Store<'a> {
     /// A category in words.
     fn place(&self, category: &CategoryPath) -> String {
         let name = self.name;
-        match category.is_root() {
-            true => format!("store `{name}`"),
-            false => format!("category `{category}` of store `{name}`"),
+        if category.is_root() {
+            format!("store `{name}`")
+        } else {
+            format!("category `{category}` of store `{name}`")
         }
     }
 
@@ -333,8 +335,9 @@ pub(super) fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
 
 fn checked<'a>(call: &Call<'_>, name: &'a StoreName) -> Result<&'a str, Error> {
     let name = name.checked().map_err(|(name, reason)| Error::invalid_store(name, reason))?;
-    match call.context.reaches_store(name) {
-        true => Ok(name),
-        false => Err(Error::store_not_granted(call.context, name)),
+    if call.context.reaches_store(name) {
+        Ok(name)
+    } else {
+        Err(Error::store_not_granted(call.context, name))
     }
 }

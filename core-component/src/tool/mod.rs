@@ -238,7 +238,8 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
     let mut input = schema::of_input::<T::Input>();
     let mut output = schema::of_output::<T::Output>();
     let mut text = |keyword| input.remove(keyword).expect("every input has a title and a doc");
-    let (title, description) = (text("title"), text("description"));
+    let title = text("title");
+    let description = text("description");
     output.remove("title");
     output.remove("description");
     json!({

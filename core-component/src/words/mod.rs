@@ -33,10 +33,7 @@ fn each_folded_word(folded: &str, mut found: impl FnMut(&str)) {
             continue;
         }
         // Most parts are one word, with marks around it.
-        match is_one_word(part) {
-            true => found(without_marks(part)),
-            false => unicode_words(part, &mut found),
-        }
+        if is_one_word(part) { found(without_marks(part)) } else { unicode_words(part, &mut found) }
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) struct Plain {
 impl Plain {
     pub fn of(text: &str) -> Self {
         let mut plain = Self { text: String::with_capacity(text.len()), joints: Vec::new() };
-        let (mut rest, mut before) = (text, None);
+        let mut rest = text;
+        let mut before = None;
         while let Some(character) = rest.chars().next() {
             let mut following = rest.chars();
             following.next();
@@ -79,7 +80,8 @@ impl Plain {
 
     /// Adds a letter of Latin, Greek, Cyrillic, Hebrew or Arabic without its marks.
     fn push_letter(&mut self, letter: char) {
-        let (mapper, decomposition) = (CaseMapper::new(), CanonicalDecompositionBorrowed::new());
+        let mapper = CaseMapper::new();
+        let decomposition = CanonicalDecompositionBorrowed::new();
         let mut letter = mapper.simple_fold(letter);
         loop {
             let other = match decomposition.decompose(letter) {

@@ -78,7 +78,8 @@ fn tokens(
             continue;
         };
         let length = text[at..].find(|character| !script.has(character));
-        let (start, end) = (at, length.map_or(text.len(), |length| at + length));
+        let start = at;
+        let end = length.map_or(text.len(), |length| at + length);
         at = end;
         match script {
             Script::Words => {
@@ -128,7 +129,8 @@ fn is_id(word: &str) -> bool {
 
 /// A word with its signs, if it is the name of a language such as `C++`.
 fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Role)) {
-    let (before, after) = (&text.as_bytes()[..start], &text.as_bytes()[end..]);
+    let before = &text.as_bytes()[..start];
+    let after = &text.as_bytes()[end..];
     let is_in_word = |byte: Option<&u8>| {
         byte.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric())
     };

@@ -53,25 +53,21 @@ impl<'a> Editor<'a> {
         let Value::Mapping { entries, is_flow } = &mapping.value else { return };
         let is_it = |entry: &Entry| entry.key.text() == Some(key);
         let Some(at) = entries.iter().position(is_it) else { return };
-        match is_flow {
+        if *is_flow {
+            let spans: Vec<_> =
+                entries.iter().map(|of| of.key.span.start..self.end_of(of)).collect();
+            self.splice(without(&spans, at), String::new());
+        } else if entries.len() == 1 && !self.has_changes() {
             // A block mapping cannot be empty. A new key may follow it.
-            false if entries.len() == 1 && !self.has_changes() => {
-                self.splice(mapping.span.clone(), "{}".into());
-            }
-            false => {
-                let start = entries[at].key.span.start;
-                let range = match entries.get(at + 1) {
-                    // A key that shares its line with the dash of an item goes without the dash.
-                    Some(next) if !self.begins_line(start) => start..next.key.span.start,
-                    _ => self.lines(start, self.end_of(&entries[at])),
-                };
-                self.splice(range, String::new());
-            }
-            true => {
-                let spans: Vec<_> =
-                    entries.iter().map(|of| of.key.span.start..self.end_of(of)).collect();
-                self.splice(without(&spans, at), String::new());
-            }
+            self.splice(mapping.span.clone(), "{}".into());
+        } else {
+            let start = entries[at].key.span.start;
+            let range = match entries.get(at + 1) {
+                // A key that shares its line with the dash of an item goes without the dash.
+                Some(next) if !self.begins_line(start) => start..next.key.span.start,
+                _ => self.lines(start, self.end_of(&entries[at])),
+            };
+            self.splice(range, String::new());
         }
     }
 
@@ -130,9 +126,10 @@ impl<'a> Editor<'a> {
             _ => {
                 let new = New::Items(inserted.iter().map(|(_, new)| new.clone()).collect());
                 let column = self.column_at(entry.key.span.start) + 2;
-                let text = match parent.is_flow() {
-                    true => format!(" {}", new.flow()),
-                    false => new.after_colon(column, self.line_end()),
+                let text = if parent.is_flow() {
+                    format!(" {}", new.flow())
+                } else {
+                    new.after_colon(column, self.line_end())
                 };
                 self.values.push((self.value_range(entry), text));
             }
@@ -167,7 +164,8 @@ impl<'a> Editor<'a> {
             }
             (false, _) => {
                 let column = self.column(mapping);
-                let (margin, line_end) = (" ".repeat(column), self.line_end());
+                let margin = " ".repeat(column);
+                let line_end = self.line_end();
                 let value = new.after_colon(column + 2, line_end);
                 self.insert_lines_after(
                     mapping.span.end,
@@ -181,11 +179,10 @@ impl<'a> Editor<'a> {
     fn insert_lines_after(&mut self, end: usize, lines: &str) {
         let at = self.line_after(self.trimmed(end));
         let is_unended = at > 0 && !self.text[..at].ends_with(['\n', '\r']);
-        let text = match is_unended {
-            true => {
-                format!("{}{}", self.line_end(), lines.trim_end_matches(['\n', '\r']))
-            }
-            false => lines.to_owned(),
+        let text = if is_unended {
+            format!("{}{}", self.line_end(), lines.trim_end_matches(['\n', '\r']))
+        } else {
+            lines.to_owned()
         };
         self.splice(at..at, text);
     }

@@ -45,7 +45,8 @@ pub(super) fn read(text: &str) -> Option<Node> {
             push(&mut entries, list(line, start)?)?;
         }
     }
-    let (first, last) = (entries.first()?, entries.last()?);
+    let first = entries.first()?;
+    let last = entries.last()?;
     // A list without items is null, which only the parser places.
     let has_items = |entry: &Entry| matches!(entry.value.value, Value::Sequence { .. });
     let span = first.key.span.start..last.value.span.end;

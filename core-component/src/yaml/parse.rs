@@ -63,9 +63,10 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(text: &'a str, max_nodes: usize) -> Self {
-        let offsets = match text.is_ascii() {
-            true => Vec::new(),
-            false => text.char_indices().map(|(at, _)| at as u32).collect(),
+        let offsets = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices().map(|(at, _)| at as u32).collect()
         };
         Self { text, offsets, open: Vec::new(), nodes_left: max_nodes, documents: 0, root: None }
     }
@@ -158,9 +159,12 @@ impl<'a> Builder<'a> {
     }
 
     fn bytes(&self, span: Span) -> Range<usize> {
-        let byte = |index: usize| match self.offsets.is_empty() {
-            true => index.min(self.text.len()),
-            false => self.offsets.get(index).map_or(self.text.len(), |at| *at as usize),
+        let byte = |index: usize| {
+            if self.offsets.is_empty() {
+                index.min(self.text.len())
+            } else {
+                self.offsets.get(index).map_or(self.text.len(), |at| *at as usize)
+            }
         };
         let start = byte(span.start.index());
         start..byte(span.end.index()).max(start)

@@ -115,10 +115,7 @@ impl New {
 
 /// A text as a scalar.
 pub(super) fn scalar(text: &str) -> String {
-    match is_safe(text) {
-        true => text.to_owned(),
-        false => serde_json::to_string(text).unwrap_or_default(),
-    }
+    if is_safe(text) { text.to_owned() } else { serde_json::to_string(text).unwrap_or_default() }
 }
 
 /// Whether a text that was plain can be so in block and flow style. YAML reads a plain text of other

@@ -42,7 +42,9 @@ fn write_seeds(target: &Target, directory: &Path) {
 /// Runs the target on changed seeds for `length`. Writes the input of the first panic to
 /// `directory`.
 fn run(target: &Target, length: Duration, mut random: Random, directory: &Path) {
-    let (seeds, start, mut count) = (target.short_seeds(), Instant::now(), 0_u64);
+    let seeds = target.short_seeds();
+    let start = Instant::now();
+    let mut count = 0_u64;
     while start.elapsed() < length {
         let mut input = random.pick(&seeds).clone();
         for _ in 0..=random.below(3) {

@@ -26,7 +26,8 @@ const HEADS: [&str; 3] = [
 pub fn run(input: &[u8]) {
     let [choice, content, body] = parts(input);
     let choice = |index: usize| usize::from(choice.get(index).copied().unwrap_or_default());
-    let (schema, head) = (SCHEMAS[choice(0) % SCHEMAS.len()], HEADS[choice(1) % HEADS.len()]);
+    let schema = SCHEMAS[choice(0) % SCHEMAS.len()];
+    let head = HEADS[choice(1) % HEADS.len()];
     let section = schema[choice(2) % schema.len()];
     let content = String::from_utf8_lossy(content);
     let Ok(body) = std::str::from_utf8(body) else { return };
@@ -70,7 +71,8 @@ fn append(repository: &Repository, schema: &[&str], section: &str, content: &str
     let after = repository.text(LOG);
     let is_marked = before.starts_with('\u{feff}');
     assert_eq!(is_marked, after.starts_with('\u{feff}'), "the byte order mark");
-    let (before, after) = (without_mark(&before), without_mark(&after));
+    let before = without_mark(&before);
+    let after = without_mark(&after);
     if let Some(damage) = damage(before, after, &target(before, schema, section)) {
         panic!("{damage}\n{content:?} to {section}\nbefore: {before:?}\nafter: {after:?}");
     }

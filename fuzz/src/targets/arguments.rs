@@ -148,7 +148,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
              \"zone\": {{\"offset_minutes\": -1439}},\n\"agents\": [\"aristotle\"],\n\"seed\": 1\n}}"
         );
         for tool in repository::tools() {
-            let (name, arguments) = (text(&tool["name"]), valid_arguments(tool));
+            let name = text(&tool["name"]);
+            let arguments = valid_arguments(tool);
             seeds.push(joined(&[name.as_bytes(), arguments.as_bytes(), context.as_bytes()]));
             let name = format!("sessions_{name}");
             seeds.push(joined(&[name.as_bytes(), arguments.as_bytes(), b""]));

@@ -336,7 +336,8 @@ impl<'de> Visitor<'de> for Node {
 pub fn seeds() -> Vec<Vec<u8>> {
     let cases = case::load_all();
     let cases = cases.iter().filter(|case| case.format == Some(Format::Json));
-    let (mut files, mut texts) = (vec![GOLDEN.as_bytes().to_vec()], Vec::new());
+    let mut files = vec![GOLDEN.as_bytes().to_vec()];
+    let mut texts = Vec::new();
     for case in cases {
         files.extend(case.given().into_values());
         let imported =

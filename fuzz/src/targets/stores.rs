@@ -126,7 +126,8 @@ fn front<'a>(text: &'a str, memory: &Value) -> Front<'a> {
 fn check_update(store: &Repository, source: &str, before: &Value, arguments: &Value) {
     let text = store.text(FILE);
     let after = get(store, "notes/b").expect("the changed memory can be read");
-    let (old, new) = (front(source, before), front(&text, &after));
+    let old = front(source, before);
+    let new = front(&text, &after);
     let changed = |key: &str| arguments.get(key).is_some();
     let is_expiry = |key: &str| key == "expires_at" && changed("clear_expiry");
     for key in ["tags", "citations", "expires_at", "created_at", "source"] {
@@ -167,7 +168,8 @@ fn check_index(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<
     let index = |of: &BTreeMap<String, Vec<u8>>, path: &str| {
         of.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
     };
-    let (old, new) = (index(before, INDEX), index(after, INDEX));
+    let old = index(before, INDEX);
+    let new = index(after, INDEX);
     let (old_root, new_root) =
         (parse(&old), parse(&new).expect("an index that is written is YAML"));
     let Ok(old_root) = old_root else { panic!("an index that is no YAML was changed") };
@@ -245,7 +247,8 @@ fn is_path(path: &str) -> bool {
 
 /// All calls, with mixtures and paths as texts, on the memories and indexes of the cases.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let (mut files, mut indexes) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut indexes = Vec::new();
     for case in case::load_all().iter().filter(|case| case.toolset() == "stores") {
         for (path, contents) in case.given() {
             if path.ends_with("/notes/index.yaml") {
@@ -268,7 +271,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let counts = 0..files.len().max(indexes.len()) * 3;
     let input = |at: usize| {
         let which = [(at % CALLS.len()) as u8];
-        let (text, file) = (&texts[at % texts.len()], &files[at % files.len()]);
+        let text = &texts[at % texts.len()];
+        let file = &files[at % files.len()];
         joined(&[&which, text.as_bytes(), file, &indexes[at % indexes.len()]])
     };
     counts.map(input).collect()

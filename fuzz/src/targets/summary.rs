@@ -105,7 +105,8 @@ impl Update<'_> {
     fn problem(&self, before: &str, after: &str, is_created: bool) -> Option<String> {
         let is_marked = before.starts_with('\u{feff}');
         assert_eq!(is_marked, after.starts_with('\u{feff}'), "the byte order mark");
-        let (before, after) = (without_mark(before), without_mark(after));
+        let before = without_mark(before);
+        let after = without_mark(after);
         let named = sections(before).into_iter().filter(|found| found.name == self.section);
         let named: Vec<_> = named.collect();
         match &named[..] {
@@ -122,7 +123,8 @@ impl Update<'_> {
 /// The problem with a replaced body, if there is one.
 fn replaced(before: &str, after: &str, heading: &Heading<'_>, content: &str) -> Option<String> {
     let (head, tail) = around(before, heading);
-    let (start, end) = (head.len(), after.len().checked_sub(tail.len()));
+    let start = head.len();
+    let end = after.len().checked_sub(tail.len());
     if !after.starts_with(head) || !after.ends_with(tail) || end.is_none_or(|end| end < start) {
         return Some("more than the body of the section is replaced".into());
     }
@@ -130,8 +132,10 @@ fn replaced(before: &str, after: &str, heading: &Heading<'_>, content: &str) -> 
     if !names(before).eq(names(after)) {
         return Some("a heading has another name".into());
     }
-    let (old_head, old_tail) = (blocks(head), blocks(tail));
-    let (new, body) = (blocks(after), blocks(&stored(content)));
+    let old_head = blocks(head);
+    let old_tail = blocks(tail);
+    let new = blocks(after);
+    let body = blocks(&stored(content));
     let expected = old_head.iter().chain(&body).chain(&old_tail);
     (!expected.map(shape).eq(new.iter().map(shape)))
         .then(|| format!("the structure of the text or of the rest has changed: {new:#?}"))
@@ -151,7 +155,8 @@ fn removed(before: &str, after: &str, heading: &Heading<'_>) -> Option<String> {
     if lines(after) != expected {
         return Some("more than the heading is gone".into());
     }
-    let (old, new) = (blocks(before), blocks(after));
+    let old = blocks(before);
+    let new = blocks(after);
     let index = blocks(&before[..start]).len();
     let rest = old.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, block)| shape(block));
     (!rest.eq(new.iter().map(shape))).then(|| format!("the rest has changed: {new:#?}"))
@@ -173,7 +178,8 @@ fn added(before: &str, after: &str, section: &str, content: &str) -> Option<Stri
     if !stored(rest).is_empty() || !after.ends_with(rest) {
         return Some("the rest of the summary has changed".into());
     }
-    let (old, new) = (blocks(before), blocks(after));
+    let old = blocks(before);
+    let new = blocks(after);
     let heading = blocks(&format!("## {section}"));
     let body = blocks(&stored(content));
     let expected = old.iter().chain(&heading).chain(&body);

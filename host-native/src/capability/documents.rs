@@ -26,10 +26,7 @@ impl Host for Call {
             let listed = call.places(&kind);
             let has_none = kind == storage::PlaceKind::Repository
                 && listed.as_ref().is_ok_and(|names| names.is_empty());
-            let listed = match has_none && call.ask_roots()? {
-                true => call.places(&kind),
-                false => listed,
-            };
+            let listed = if has_none && call.ask_roots()? { call.places(&kind) } else { listed };
             Ok(listed.map_err(Error::from))
         })
     }

@@ -36,9 +36,10 @@ impl Endpoint {
         };
         let is_plain = !authority.as_str().contains('@') && uri.query().is_none();
         let has_host = !authority.host().is_empty();
-        match is_secure && is_plain && has_host {
-            true => Ok(Endpoint(text.trim_end_matches('/').to_owned())),
-            false => Err(InvalidEndpoint),
+        if is_secure && is_plain && has_host {
+            Ok(Endpoint(text.trim_end_matches('/').to_owned()))
+        } else {
+            Err(InvalidEndpoint)
         }
     }
 

@@ -99,7 +99,9 @@ impl Service {
         if body.len() as u64 > MAX_BODY {
             return Err(format!("the request would have more than {MAX_BODY} bytes"));
         }
-        let (endpoint, model, verb) = (&self.endpoint, &self.model, self.of.verb);
+        let endpoint = &self.endpoint;
+        let model = &self.model;
+        let verb = self.of.verb;
         self.announced.call_once(|| {
             tracing::info!("memories are sent to `{endpoint}`, to be {verb} by `{model}`");
         });
@@ -149,9 +151,10 @@ impl Service {
 
     /// The body is left out of the message: it may repeat a part of the key.
     fn refused(&self, status: StatusCode, headers: &HeaderMap) -> Failed {
-        let failed = match status.is_redirection() {
-            true => self.failed(&format!("answered {status}: no redirect is followed")),
-            false => self.failed(&format!("answered {status}")),
+        let failed = if status.is_redirection() {
+            self.failed(&format!("answered {status}: no redirect is followed"))
+        } else {
+            self.failed(&format!("answered {status}"))
         };
         let is_passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
         Failed { retry_after: is_passing.then(|| retry_after(headers)), ..failed }

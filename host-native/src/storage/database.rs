@@ -89,7 +89,8 @@ impl Database {
         writer: Option<&Writer>,
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
-        let (mode, database) = (mode.unscoped(), self.sqlite.clone());
+        let mode = mode.unscoped();
+        let database = self.sqlite.clone();
         let timeout = match database.kind() {
             Kind::Kept => timeout,
             // A call does not wait for the lock of a derived database.

@@ -83,7 +83,8 @@ fn mode(path: impl AsRef<Path>) -> u32 {
 fn check_lock(tree: &Tree, is_private: bool) {
     let at = tree.location().to_owned();
     let writer = block_on(tree.lock(timeout())).unwrap();
-    let (area, path) = (Area::Documents, "a/b.md".to_owned());
+    let area = Area::Documents;
+    let path = "a/b.md".to_owned();
     let put = Change::Put { area, path, contents: b"text".to_vec(), expects: None };
     writer.commit(&[put]).unwrap();
     assert_eq!(fs::read(format!("{at}/.agent-memory/.gitignore")).unwrap(), b"*\n");

@@ -90,7 +90,8 @@ fn a_new_database_file_and_its_lock_are_for_their_owner_alone() {
 #[test]
 fn an_existing_file_and_its_directory_keep_their_modes() {
     let (_scratch, base) = scratch();
-    let (directory, file) = (base.join("shared"), base.join("shared/mine.sqlite"));
+    let directory = base.join("shared");
+    let file = base.join("shared/mine.sqlite");
     fs::create_dir(&directory).unwrap();
     fs::write(&file, "").unwrap();
     set_mode(&directory, 0o755);

@@ -59,9 +59,10 @@ pub(super) fn everything_below(directory: &Path) -> BTreeMap<String, String> {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let kind = path.symlink_metadata().unwrap().file_type();
-        let holds = match kind.is_file() {
-            true => String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned(),
-            false => format!("{kind:?}"),
+        let holds = if kind.is_file() {
+            String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+        } else {
+            format!("{kind:?}")
         };
         all.insert(path.to_str().unwrap().to_owned(), holds);
         if kind.is_dir() {
@@ -81,10 +82,7 @@ fn lock(tree: &Tree) -> Writer {
 type Checked = Result<(), String>;
 
 fn expect(what: &str, expected: &Value, got: Value) -> Checked {
-    match *expected == got {
-        true => Ok(()),
-        false => Err(format!("{what}: expected {expected}, got {got}")),
-    }
+    if *expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
 }
 
 fn check_layout(base: &str, case: &Value) -> Checked {
@@ -165,9 +163,10 @@ fn check_tree(base: &str, case: &Value) -> Checked {
             expect("gives", &case["gives"], gives)?;
             let mut after = everything_below(Path::new(base));
             after.retain(|path, _| path.ends_with(".agent-memory-tmp"));
-            match case["do"] == "put" && !after.is_empty() {
-                true => Err(format!("left behind: {after:?}")),
-                false => Ok(()),
+            if case["do"] == "put" && !after.is_empty() {
+                Err(format!("left behind: {after:?}"))
+            } else {
+                Ok(())
             }
         }
         (Some(code), Ok(got)) => Err(format!("expected {code}, got {got}")),
@@ -175,10 +174,7 @@ fn check_tree(base: &str, case: &Value) -> Checked {
             expect("code", code, json!(error.code.name()))?;
             let mut after = everything_below(Path::new(base));
             after.retain(|path, _| !path.contains("/repo/.agent-memory"));
-            match after == before {
-                true => Ok(()),
-                false => Err(format!("was {before:#?}, is {after:#?}")),
-            }
+            if after == before { Ok(()) } else { Err(format!("was {before:#?}, is {after:#?}")) }
         }
     }
 }

@@ -56,7 +56,8 @@ impl Lock {
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
         let place = locks.join(layout.lock_path());
-        let (layout, locks) = (layout.clone(), locks.clone());
+        let layout = layout.clone();
+        let locks = locks.clone();
         async move {
             timeout.within(place.served()).await?;
             let (place_lock, at_the_head) = ask(&layout, &locks, timeout).await?;
@@ -106,7 +107,8 @@ async fn request(
     if let Some(request) = Request::reopen(layout, &locks.idle) {
         return Ok(request);
     }
-    let (layout, locks) = (layout.clone(), locks.clone());
+    let layout = layout.clone();
+    let locks = locks.clone();
     let durable = locks.durability == Durability::Full;
     let opened = tokio::task::spawn_blocking(move || Request::open(&layout, &locks.idle, durable));
     // The runtime may have no free thread, so opening counts as part of the wait.

@@ -49,7 +49,8 @@ fn count(tree: &Tree, writer: &Writer) {
 #[tokio::test]
 async fn one_writer_excludes_another_storage_until_it_is_dropped() {
     let repository = tempfile::tempdir().unwrap();
-    let (one, other) = (open(repository.path()), open(repository.path()));
+    let one = open(repository.path());
+    let other = open(repository.path());
     let writer = acquire(&one, SHORT).await.unwrap();
     let busy = acquire(&other, SHORT).await.unwrap_err();
     assert_eq!(busy.code, ErrorCode::Busy);
@@ -61,7 +62,8 @@ async fn one_writer_excludes_another_storage_until_it_is_dropped() {
 #[tokio::test]
 async fn a_writer_gets_the_lock_within_its_timeout() {
     let repository = tempfile::tempdir().unwrap();
-    let (one, other) = (open(repository.path()), open(repository.path()));
+    let one = open(repository.path());
+    let other = open(repository.path());
     let writer = acquire(&one, SHORT).await.unwrap();
     let waits = tokio::spawn(async move { acquire(&other, LONG).await });
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -136,11 +138,13 @@ async fn a_writer_that_gives_up_waiting_leaves_the_queue() {
 #[tokio::test]
 async fn a_writer_that_asks_again_at_once_does_not_overtake_a_waiting_one() {
     let repository = tempfile::tempdir().unwrap();
-    let (greedy, other) = (open(repository.path()), open(repository.path()));
+    let greedy = open(repository.path());
+    let other = open(repository.path());
     for _ in 0..10 {
         let writer = acquire(&greedy, LONG).await.unwrap();
         let was_served = Arc::new(AtomicUsize::new(0));
-        let (served, asks) = (was_served.clone(), other.lock(LockTimeout::new(LONG)));
+        let served = was_served.clone();
+        let asks = other.lock(LockTimeout::new(LONG));
         let waits = tokio::spawn(async move {
             let _writer = asks.await.unwrap();
             served.store(1, Ordering::SeqCst);
@@ -200,7 +204,8 @@ fn nothing_is_lost_between_storages_that_share_no_queue() {
 #[tokio::test]
 async fn a_running_commit_keeps_the_lock_after_its_writer_was_dropped() {
     let repository = tempfile::tempdir().unwrap();
-    let (one, other) = (open(repository.path()), open(repository.path()));
+    let one = open(repository.path());
+    let other = open(repository.path());
     let writer = Arc::new(acquire(&one, LONG).await.unwrap());
     let (go, going) = std::sync::mpsc::channel::<()>();
     let commits = writer.clone();

@@ -303,7 +303,8 @@ impl Storage {
         timeout: LockTimeout,
     ) -> Result<RegistryWriter, Error> {
         let Shared { places, .. } = &*self.0;
-        let (family, others) = (places.family(label)?, places.others(label));
+        let family = places.family(label)?;
+        let others = places.others(label);
         let Engine { locks, durability, .. } = &*self.0.engine;
         RegistryWriter::acquire(family, others, locks, *durability, timeout).await
     }

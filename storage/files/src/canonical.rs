@@ -97,7 +97,8 @@ pub fn is_at(file: std::os::windows::io::RawHandle, canonical: &Path) -> bool {
     let mut buffer = vec![0u16; 32_768];
     // SAFETY: the function only writes to the given memory, and fails for a handle of no file.
     let length = unsafe {
-        let (to, size) = (buffer.as_mut_ptr(), buffer.len() as u32);
+        let to = buffer.as_mut_ptr();
+        let size = buffer.len() as u32;
         GetFinalPathNameByHandleW(file, to, size, FILE_NAME_NORMALIZED)
     };
     let Some(path) = buffer.get(..length as usize).filter(|path| !path.is_empty()) else {

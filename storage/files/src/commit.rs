@@ -407,7 +407,8 @@ impl<'a> Attempt<'a> {
     fn rename(&mut self, index: usize) -> Result<(), Error> {
         let (target, (source, name)) =
             (self.steps[index].parent.clone(), self.steps[index].checked.clone());
-        let (from, to) = (self.existing(&source)?, self.existing(&target)?);
+        let from = self.existing(&source)?;
+        let to = self.existing(&target)?;
         let step = &self.steps[index];
         let failed =
             |errno| errno_error(errno, &format!("rename `{}`", step.change.checked_path()));

@@ -146,9 +146,10 @@ impl Layout {
 
     /// A database as a person names it, for messages only.
     pub fn location_of(&self, database: &str) -> String {
-        match self.has_documents() {
-            true => format!("{}/{database}", self.location.trim_end_matches('/')),
-            false => self.location.clone(),
+        if self.has_documents() {
+            format!("{}/{database}", self.location.trim_end_matches('/'))
+        } else {
+            self.location.clone()
         }
     }
 

@@ -140,7 +140,8 @@ fn attempt(directory: &Directory) -> Result<Attempt, Errno> {
 
 /// Takes the lease with a number.
 fn take(directory: &Directory, number: u64, abandoned: Vec<u64>) -> Result<Attempt, Errno> {
-    let (taken, until) = (Instant::now(), now() + millis(LEASE));
+    let taken = Instant::now();
+    let until = now() + millis(LEASE);
     // The file appears only if no other plugin has taken the number.
     match directory.create_file(&name(number), 0o666) {
         Ok(_) => {}
@@ -395,7 +396,8 @@ mod tests {
     #[test]
     fn of_many_threads_one_at_a_time_has_the_lease() {
         let (_scratch, directory) = lock_directory();
-        let (counter, busy) = (std::sync::Mutex::new(0), std::sync::atomic::AtomicBool::new(false));
+        let counter = std::sync::Mutex::new(0);
+        let busy = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

@@ -232,7 +232,8 @@ mod tests {
         // Each host makes its sign and then looks. All orders of the four steps:
         for order in ["pPhH", "phPH", "phHP", "hpPH", "hpHP", "hHpP"] {
             let (scratch, directory) = lock_directory();
-            let (mut plugin, mut host) = (None, None);
+            let mut plugin = None;
+            let mut host = None;
             for step in order.chars() {
                 match step {
                     'p' => mark(&directory, CLAIM, "notes").unwrap(),

@@ -148,7 +148,8 @@ mod tests {
     #[test]
     fn a_temporary_file_is_named_after_its_document_and_fits_the_medium() {
         for case in data()["temporary"].as_array().unwrap() {
-            let (name, expected) = (spelled(&case["name"]), spelled(&case["temporary"]));
+            let name = spelled(&case["name"]);
+            let expected = spelled(&case["temporary"]);
             assert_eq!(temporary(&name), expected);
             assert!(is_temporary(&expected) && expected.len() <= 255);
             let of_lease = temporary_of_lease(&name, u64::MAX);

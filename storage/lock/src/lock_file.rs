@@ -60,7 +60,8 @@ impl LockFile {
         // SAFETY: the connection is open, and only this thread uses it. SQLite gives the pointers
         // to its file and to the methods of that file.
         unsafe {
-            let (handle, ask) = (self.connection().handle(), ffi::SQLITE_FCNTL_FILE_POINTER);
+            let handle = self.connection().handle();
+            let ask = ffi::SQLITE_FCNTL_FILE_POINTER;
             let to = (&raw mut file).cast();
             if ffi::sqlite3_file_control(handle, c"main".as_ptr(), ask, to) != ffi::SQLITE_OK {
                 return false;

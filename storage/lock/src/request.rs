@@ -47,7 +47,8 @@ pub enum Progress {
 impl Request {
     /// A request that needs no file system. `None` unless both files are open already.
     pub fn reopen(layout: &Layout, idle: &Arc<IdleLocks>) -> Option<Self> {
-        let (queue, lock) = (idle_file(layout, idle, QUEUE)?, idle_file(layout, idle, LOCK)?);
+        let queue = idle_file(layout, idle, QUEUE)?;
+        let lock = idle_file(layout, idle, LOCK)?;
         let location = layout.location().to_owned();
         Some(Request { queue, lock, state: State::New, location })
     }
@@ -66,7 +67,8 @@ impl Request {
         let directory = layout.create_lock_directory(durable).map_err(failed)?;
         owner::check_for_hosts(layout.lock_path(), layout.location())?;
         let open = |file| open_file(layout, idle, &directory, file, failed);
-        let (queue, lock) = (open(QUEUE)?, open(LOCK)?);
+        let queue = open(QUEUE)?;
+        let lock = open(LOCK)?;
         Ok(Request { queue, lock, state: State::New, location: layout.location().to_owned() })
     }
 
@@ -91,10 +93,12 @@ impl Request {
             }
             self.state = State::AtHead;
         }
-        match self.lock.try_take()? {
-            false => Ok(Progress::AtHead(self)),
-            true if self.lock.is_in_place() => self.locked(),
-            true => Ok(Progress::Removed),
+        if !self.lock.try_take()? {
+            Ok(Progress::AtHead(self))
+        } else if self.lock.is_in_place() {
+            self.locked()
+        } else {
+            Ok(Progress::Removed)
         }
     }
 

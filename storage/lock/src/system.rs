@@ -34,16 +34,16 @@ pub fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let mut handle: std::os::windows::io::RawHandle = std::ptr::null_mut();
     // SAFETY: the connection is open, and SQLite writes the handle of its file to the pointer.
     let asked = unsafe {
-        let (to, ask) = ((&raw mut handle).cast(), ffi::SQLITE_FCNTL_WIN32_GET_HANDLE);
+        let to = (&raw mut handle).cast();
+        let ask = ffi::SQLITE_FCNTL_WIN32_GET_HANDLE;
         ffi::sqlite3_file_control(connection.handle(), c"main".as_ptr(), ask, to)
     };
-    match asked == ffi::SQLITE_OK && is_at(handle, path) {
-        true => Ok(connection),
-        false => {
-            let message = "a link leads to another file".to_owned();
-            let error = ffi::Error::new(ffi::SQLITE_CANTOPEN_SYMLINK);
-            Err(rusqlite::Error::SqliteFailure(error, Some(message)))
-        }
+    if asked == ffi::SQLITE_OK && is_at(handle, path) {
+        Ok(connection)
+    } else {
+        let message = "a link leads to another file".to_owned();
+        let error = ffi::Error::new(ffi::SQLITE_CANTOPEN_SYMLINK);
+        Err(rusqlite::Error::SqliteFailure(error, Some(message)))
     }
 }
 

@@ -139,7 +139,8 @@ impl SqlDatabase {
     /// Replaces the contents of the database.
     pub fn restore(&self, image: &Image) {
         let open = || rusqlite::Connection::open_in_memory().expect("memory");
-        let (mut from, mut to) = (open(), open());
+        let mut from = open();
+        let mut to = open();
         let mut bytes = Cursor::new(&image.bytes);
         from.deserialize_read_exact("main", &mut bytes, image.bytes.len(), true)
             .expect("an image of a database");
@@ -181,10 +182,10 @@ impl SqlDatabase {
         self.run(|connection| {
             let mut prepared = connection.prepare_cached(&statement.sql)?;
             // A pragma can return a row, which is an error to `execute`.
-            let changes = match statement.sql.starts_with("PRAGMA") {
-                true => connection.execute_batch(&statement.sql).map(|()| 0)?,
-                false => prepared
-                    .execute(params_from_iter(statement.parameters.iter().map(Parameter)))?,
+            let changes = if statement.sql.starts_with("PRAGMA") {
+                connection.execute_batch(&statement.sql).map(|()| 0)?
+            } else {
+                prepared.execute(params_from_iter(statement.parameters.iter().map(Parameter)))?
             };
             let last_insert_id = connection.last_insert_rowid();
             Ok(Effect { changes: changes as u64, last_insert_id })

@@ -130,9 +130,10 @@ impl MemoryStorage {
         let mut call = locked(&self.call);
         check_place(&call, place)?;
         if call.lock.upgrade().is_some() {
-            let message = match call.has_writer {
-                true => "the call holds a writer already: a call takes at most one",
-                false => "the call has a write transaction: it takes its writer before",
+            let message = if call.has_writer {
+                "the call holds a writer already: a call takes at most one"
+            } else {
+                "the call has a write transaction: it takes its writer before"
             };
             return Err(Error::new(ErrorCode::Nested, message));
         }
@@ -471,7 +472,8 @@ mod tests {
             storage.grant(place.clone());
         }
         let code = |tree: &dyn Tree| tree.lock(None).err().map(|error| error.code);
-        let (first, second) = (storage.open(&one).unwrap(), storage.open(&other).unwrap());
+        let first = storage.open(&one).unwrap();
+        let second = storage.open(&other).unwrap();
         let writer = first.lock(None).unwrap();
         assert_eq!(code(&*first), Some(ErrorCode::Nested));
         assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");

@@ -39,7 +39,8 @@ impl Authoriser {
     pub fn of(connection: &mut Connection) -> rusqlite::Result<Self> {
         let is_host = Arc::new(AtomicBool::new(false));
         let has_denied = Arc::new(AtomicBool::new(false));
-        let (asks, denies) = (is_host.clone(), has_denied.clone());
+        let asks = is_host.clone();
+        let denies = has_denied.clone();
         connection.authorizer(Some(move |asked: AuthContext<'_>| {
             if asks.load(Ordering::Relaxed) || is_granted(&asked) {
                 Authorization::Allow

@@ -65,9 +65,10 @@ impl Session {
             (Kind::Derived, _) => "OFF",
         };
         // On macOS a sync does not reach the medium otherwise.
-        let full = match cfg!(target_os = "macos") {
-            true => "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;",
-            false => "",
+        let full = if cfg!(target_os = "macos") {
+            "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
+        } else {
+            ""
         };
         let settings =
             format!("{full} PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON");

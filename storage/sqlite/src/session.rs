@@ -173,9 +173,8 @@ impl Session {
     /// Repeats an attempt while another program has the database locked, for up to `busy_wait`.
     pub fn retry<T>(&self, attempt: impl FnMut() -> Result<T, StatementError>) -> Result<T, Error> {
         let asked = Instant::now();
-        poll(self.busy_deadline(), attempt).map_err(|error| match error.is_busy() {
-            true => self.busy(asked.elapsed()),
-            false => self.report(error),
+        poll(self.busy_deadline(), attempt).map_err(|error| {
+            if error.is_busy() { self.busy(asked.elapsed()) } else { self.report(error) }
         })
     }
 

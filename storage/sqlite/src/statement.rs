@@ -103,7 +103,8 @@ fn prepare<'connection>(
         let message = "a statement that changes something needs a write transaction";
         return Err(Error::new(ErrorCode::ReadOnly, message).into());
     }
-    let (takes, given) = (prepared.parameter_count(), statement.parameters.len());
+    let takes = prepared.parameter_count();
+    let given = statement.parameters.len();
     if takes != given {
         let message = format!("the statement takes {takes} parameters and was given {given}");
         return Err(Error::new(ErrorCode::Io, message).into());

@@ -21,7 +21,8 @@ struct Scene {
 impl Scene {
     fn with(durability: Durability) -> Self {
         let seconds = Duration::from_secs(30);
-        let (statement_time, busy_wait) = (seconds, seconds);
+        let statement_time = seconds;
+        let busy_wait = seconds;
         let options = Options { durability, statement_time, busy_wait, looks_only: false };
         Scene { base: tempfile::tempdir().unwrap(), idle: Arc::default(), options }
     }

@@ -111,9 +111,10 @@ impl Transaction {
         };
         let session = &self.session;
         let connection = session.connection()?;
-        let done = match connection.is_in_transaction() {
-            true => work(&connection, last_insert_id).map_err(|error| session.report(error)),
-            false => Err(self.lost()),
+        let done = if connection.is_in_transaction() {
+            work(&connection, last_insert_id).map_err(|error| session.report(error))
+        } else {
+            Err(self.lost())
         };
         if done.is_err() {
             roll_back(connection);

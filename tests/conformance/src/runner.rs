@@ -56,7 +56,8 @@ pub struct CaseResult {
 pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> CaseResult {
     let places = session.places();
     let mut first_error = None;
-    let (mut answers, mut ids) = (Vec::new(), Ids::default());
+    let mut answers = Vec::new();
+    let mut ids = Ids::default();
     for (index, step) in case.text.steps.iter().enumerate() {
         match session.request(&step.request.filled(&places, &ids)) {
             Ok(answer) => {

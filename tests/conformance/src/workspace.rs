@@ -49,7 +49,8 @@ pub fn files(directory: &str) -> Vec<String> {
         let entries = fs::read_dir(directory);
         for entry in entries.unwrap_or_else(|error| panic!("{}: {error}", directory.display())) {
             let entry = entry.expect("an entry");
-            let (path, name) = (entry.path(), entry.file_name());
+            let path = entry.path();
+            let name = entry.file_name();
             let name = name.to_string_lossy();
             if path.extension().is_some_and(|extension| extension == "bin") {
                 // A script makes it.
@@ -62,7 +63,8 @@ pub fn files(directory: &str) -> Vec<String> {
             }
         }
     }
-    let (root, mut found) = (repository_root(), Vec::new());
+    let root = repository_root();
+    let mut found = Vec::new();
     find(&root.join(directory), &mut found);
     found.sort();
     let name = |path: PathBuf| {

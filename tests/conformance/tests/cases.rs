@@ -47,7 +47,8 @@ fn bless(case: &Case) {
     let places = session.places();
     let ended = run(case, session, false);
     let text = fs::read_to_string(&case.file).expect("a case is readable");
-    let (mut blessed, mut rest) = (String::new(), text.as_str());
+    let mut blessed = String::new();
+    let mut rest = text.as_str();
     for (step, answer) in case.text.steps.iter().zip(&ended.answers) {
         for (old, new) in messages(step, answer) {
             let key = format!("\"message\": {}", json!(old));

@@ -271,7 +271,8 @@ fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
     let readmes = readmes.map(|folder| Path::new(folder).join("README.md"));
     pages.extend(readmes.into_iter().filter(|readme| root.join(readme).exists()));
 
-    let (mut found, mut dead) = (0, Vec::new());
+    let mut found = 0;
+    let mut dead = Vec::new();
     for page in &pages {
         for link in links(&source(page.to_str().expect("UTF-8"))) {
             found += 1;

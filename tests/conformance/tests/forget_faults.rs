@@ -20,9 +20,10 @@ impl Plan for Nth {
     fn decide(&self, operation: PendingOperation) -> Action {
         let left = self.left.get();
         self.left.set(left.wrapping_sub(1));
-        match left == 0 && operation.normal_error != Some(self.code) {
-            true => Action::Fail(self.code, 0),
-            false => Action::Proceed,
+        if left == 0 && operation.normal_error != Some(self.code) {
+            Action::Fail(self.code, 0)
+        } else {
+            Action::Proceed
         }
     }
 }

@@ -18,7 +18,8 @@ fn every_acknowledged_memory_is_recent_or_counted_by_the_compost_whatever_fails(
                 "settings": {"toolsets": ["layers"], "layers": {"recent_capacity": 3}},
                 "now": "2025-01-20T10:00:00.000Z", "seed": 1,
             }));
-            let (mut acknowledged, mut uncertain) = (0, 0);
+            let mut acknowledged = 0;
+            let mut uncertain = 0;
             for number in 0..40 {
                 storage.memory().begin_call();
                 let arguments = json!({"agent_id": "ada", "memory": format!("m{number}")});

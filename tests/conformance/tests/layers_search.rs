@@ -350,7 +350,8 @@ fn many_entries_go_out_and_in_page_by_page() {
     memory.add("ada", "Begin");
     memory.insert("ada", 3 * MANY, "'Episode ' || i");
     let pages = |agent: &str| {
-        let (mut pages, mut cursor) = (Vec::new(), Value::Null);
+        let mut pages = Vec::new();
+        let mut cursor = Value::Null;
         loop {
             let mut arguments = json!({"agent_id": agent});
             if !cursor.is_null() {
@@ -367,7 +368,8 @@ fn many_entries_go_out_and_in_page_by_page() {
     };
     let out = pages("ada");
     assert_eq!(out.len(), 3);
-    let (mut cursor, mut added) = (None::<String>, 0);
+    let mut cursor = None::<String>;
+    let mut added = 0;
     loop {
         let mut arguments = json!({"agent_id": "bob", "entries": out.concat()});
         if let Some(cursor) = &cursor {

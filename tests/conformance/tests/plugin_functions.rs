@@ -90,10 +90,12 @@ fn interfaces(toolsets: &[&Value]) -> String {
                     &format!("    /// - `{}`: {}\n", kebab(parameter.name), parameter.description);
             }
             let typed = |parameter: &Parameter<'_>| {
-                let (kind, name) = (parameter.types.0, kebab(parameter.name));
-                match parameter.is_required {
-                    true => format!("%{name}: {kind}"),
-                    false => format!("%{name}: option<{kind}>"),
+                let kind = parameter.types.0;
+                let name = kebab(parameter.name);
+                if parameter.is_required {
+                    format!("%{name}: {kind}")
+                } else {
+                    format!("%{name}: option<{kind}>")
                 }
             };
             let typed: Vec<_> = parameters.iter().map(typed).collect();
@@ -118,9 +120,10 @@ fn functions(toolsets: &[&Value]) -> String {
             let typed = |parameter: &Parameter<'_>| {
                 let kind = parameter.types.1;
                 let name = if parameter.name == "type" { "r#type" } else { parameter.name };
-                match parameter.is_required {
-                    true => format!("{name}: {kind}"),
-                    false => format!("{name}: Option<{kind}>"),
+                if parameter.is_required {
+                    format!("{name}: {kind}")
+                } else {
+                    format!("{name}: Option<{kind}>")
                 }
             };
             let typed: Vec<_> = parameters.iter().map(typed).collect();

@@ -67,9 +67,10 @@ fn types(toolsets: &[Value]) -> String {
         module += &format!("\n\nclass {class}(TypedDict, total=False):\n");
         module += &format!("    \"\"\"The settings of `{name}`.\"\"\"\n");
         for setting in list(toolset, "settings") {
-            let kind = match setting["is_path"] == true {
-                true => "Path".to_owned(),
-                false => value_type("", &setting["schema"], &mut String::new()),
+            let kind = if setting["is_path"] == true {
+                "Path".to_owned()
+            } else {
+                value_type("", &setting["schema"], &mut String::new())
             };
             let default = text(setting, "default_text");
             let usual = if default.is_empty() { "" } else { " Default: " };
@@ -199,13 +200,16 @@ fn one_line(text: &str) -> String {
 
 /// The class of an object, after those of the objects in it.
 fn of_object(name: &str, about: &str, schema: &Value) -> String {
-    let (mut inner, mut required, mut optional) = (String::new(), String::new(), String::new());
+    let mut inner = String::new();
+    let mut required = String::new();
+    let mut optional = String::new();
     let mut base = "TypedDict".to_owned();
     let is_required = |name: &str| list(schema, "required").iter().any(|known| known == name);
     for (key, of) in schema["properties"].as_object().unwrap_or(&Map::new()) {
         let kind = value_type(&format!("{name}{}", camel(key)), of, &mut inner);
         if KEYWORDS.contains(&key.as_str()) {
-            let (class, total) = (format!("_{name}{}", camel(key)), is_required(key));
+            let class = format!("_{name}{}", camel(key));
+            let total = is_required(key);
             let total = if total { "" } else { ", total=False" };
             inner += &format!(
                 "\n\n{class} = TypedDict(\"{class}\", {{\"{key}\": \"{kind}\"}}{total})\n"

@@ -75,7 +75,8 @@ fn the_lock_of_a_scope_excludes_only_the_same_scope_and_the_whole_place() {
     let waiting: Vec<_> = [Some("ada"), None]
         .into_iter()
         .map(|scope| {
-            let (other, place) = (storage.another(), place.clone());
+            let other = storage.another();
+            let place = place.clone();
             thread::spawn(move || other.lock_for_transaction(&place, scope).map(drop))
         })
         .collect();

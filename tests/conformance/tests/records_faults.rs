@@ -98,7 +98,8 @@ fn every_memory_gets_the_vector_of_its_text_whatever_failed_before() {
             memory.grant(Place::named("records"));
             let storage = FaultyStorage::new(memory, Every::new(period, code));
             let mut host = Host { storage, fails: false, calls: 0 };
-            let (mut last, mut batch) = (None, None);
+            let mut last = None;
+            let mut batch = None;
             for number in 0..MEMORIES {
                 host.fails = false;
                 // A text that was claimed changes before the answer.

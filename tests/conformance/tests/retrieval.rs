@@ -110,7 +110,8 @@ impl Asking<'_> {
             let asked = questions.iter().filter(|question| wanted(question));
             Quality::of(&asked.map(|question| self.ranks(question)).collect::<Vec<_>>())
         };
-        let (all, hard) = (of(&|_| true), of(&|question| question.hard));
+        let all = of(&|_| true);
+        let hard = of(&|question| question.hard);
         for (what, quality) in [("all", all), ("hard", hard)] {
             println!(
                 "{name}, {what} {} questions: R@10 {:.3}, MRR {:.3}",

@@ -113,7 +113,8 @@ impl Guest for Component {
         let answer = match misdeeds::commit(&name, text, &context) {
             Some(Ok(result)) => Ok(result.to_string()),
             Some(Err(error)) => {
-                let (code, message) = (format!("{:?}", error.code), error.message);
+                let code = format!("{:?}", error.code);
+                let message = error.message;
                 let json = json!({ "error": code, "message": message }).to_string();
                 Err(Refusal { category: Category::Storage, code, message, json })
             }

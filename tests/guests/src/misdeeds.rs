@@ -115,7 +115,8 @@ pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
         "babble" => outcome(Ok("this is {no JSON".to_owned())),
         "vast-error" => {
             let json = vast(r#"{"error":"Vast","message":""#, r#""}"#);
-            let (code, message) = ("Vast".to_owned(), String::new());
+            let code = "Vast".to_owned();
+            let message = String::new();
             outcome(Err(Refusal { category: Category::Invalid, code, message, json }))
         }
         "vast-failure" => {

@@ -76,15 +76,16 @@ impl Expected {
             (Self::Page { fields, warnings, text, rest, before, limit }, Answer::Result(got)) => {
                 let mut got = got.clone();
                 let mut take = |field| got.as_object_mut().and_then(|got| got.remove(field));
-                let (given, text, next) = (take("warnings"), take(*text), take("next"));
+                let given = take("warnings");
+                let text = take(*text);
+                let next = take("next");
                 let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
                 let length = text.chars().count();
-                let is_page = match rest.chars().count() > *limit {
-                    false => text == rest && next.is_none(),
-                    true => {
-                        let is_next = next.is_some_and(|next| next == before + length);
-                        rest.starts_with(text) && (limit / 2..=*limit).contains(&length) && is_next
-                    }
+                let is_page = if rest.chars().count() > *limit {
+                    let is_next = next.is_some_and(|next| next == before + length);
+                    rest.starts_with(text) && (limit / 2..=*limit).contains(&length) && is_next
+                } else {
+                    text == rest && next.is_none()
                 };
                 got == *fields && is_page && warn_of(given.as_ref(), Some(warnings))
             }
@@ -99,7 +100,8 @@ impl Expected {
         };
         (!is_met).then(|| {
             let short = |text: String| text.chars().take(SHOWN).collect::<String>();
-            let (expected, got) = (short(format!("{self:?}")), short(format!("{answer:?}")));
+            let expected = short(format!("{self:?}"));
+            let got = short(format!("{answer:?}"));
             format!("expected {expected}\n  got      {got}")
         })
     }

@@ -157,9 +157,11 @@ pub fn shorten<M: Model>(
     first: &Difference,
     mut fails: impl FnMut(&SequenceOf<M>) -> Option<Difference>,
 ) -> (SequenceOf<M>, Difference) {
-    let (mut shortest, mut difference) = (sequence.clone(), first.clone());
+    let mut shortest = sequence.clone();
+    let mut difference = first.clone();
     shortest.steps.truncate(first.step + 1);
-    let (mut width, mut attempts) = (shortest.steps.len().div_ceil(2), 0);
+    let mut width = shortest.steps.len().div_ceil(2);
+    let mut attempts = 0;
     while width > 0 {
         let mut end = shortest.steps.len();
         while end > 0 && attempts < ATTEMPTS {

@@ -59,7 +59,8 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Makes the batch of the agent, which has none.
     pub fn add_batch(&mut self, memories: &[Memory]) -> Result<Batch, Error> {
-        let (ids, digest) = (ids(memories), digest(memories));
+        let ids = ids(memories);
+        let digest = digest(memories);
         let sql = "INSERT INTO layers_batches (agent_id, ids, digest, created_at) \
                    VALUES (?1, ?2, ?3, ?4) RETURNING id";
         let parameters =

@@ -294,15 +294,15 @@ const MAX_AGENTS: u32 = 10_000;
 /// The agents that the database knows, in byte order. A name that is no text is none.
 pub(in crate::layers) fn agent_names(view: &dyn Transaction) -> Result<Vec<String>, Error> {
     let tables = Tables::of(view)?;
-    let sql = match tables.has_ours() {
-        true => "SELECT agent_id FROM layers_agents ORDER BY agent_id",
+    let sql = if tables.has_ours() {
+        "SELECT agent_id FROM layers_agents ORDER BY agent_id"
+    } else if tables.has_spec() {
         // Only the program of spec 002 has written to it.
-        false if tables.has_spec() => {
-            "SELECT agent_id FROM core_memories UNION SELECT agent_id FROM recent_memories \
-             UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories \
-             UNION SELECT agent_id FROM memory_compost ORDER BY agent_id"
-        }
-        false => return Ok(Vec::new()),
+        "SELECT agent_id FROM core_memories UNION SELECT agent_id FROM recent_memories \
+         UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories \
+         UNION SELECT agent_id FROM memory_compost ORDER BY agent_id"
+    } else {
+        return Ok(Vec::new());
     };
     let rows = view.query(&statement(sql, []), MAX_AGENTS)?.rows.into_iter();
     Ok(rows.filter_map(|mut row| into_text(row.swap_remove(0)).ok()).collect())

@@ -268,12 +268,13 @@ fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<St
     let text = layer.text;
     let is_other = format!("coalesce(octet_length({text}) <> length({text}), true)");
     let words = query.words.iter().flatten();
-    let conditions = words.map(|word| match word.is_ascii() {
-        true => {
+    let conditions = words.map(|word| {
+        if word.is_ascii() {
             parameters.push(Value::Text(word.clone()));
             format!("(instr(lower({text}), ?{}) > 0 OR {is_other})", parameters.len())
+        } else {
+            format!("({is_other})")
         }
-        false => format!("({is_other})"),
     });
     conditions.collect()
 }

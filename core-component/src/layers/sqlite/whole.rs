@@ -63,7 +63,8 @@ impl Reader<'_> {
     /// The entries of at most `most` rows from a position on, and where the next page begins, if any.
     pub fn page(&self, start: Position, most: u32) -> Result<(Vec<Line>, Option<Position>), Error> {
         let mut lines = Vec::new();
-        let (mut after, mut room) = (start.after, most);
+        let mut after = start.after;
+        let mut room = most;
         for (number, (table, columns, line)) in LAYERS.iter().enumerate().skip(start.layer) {
             let sql = format!(
                 "SELECT id, {columns} FROM {table} WHERE agent_id = ?1 AND id > ?2 \
@@ -107,7 +108,8 @@ impl Writer<'_> {
             )?,
             Line::Task { .. } if self.reader().has_task()? => return Ok(false),
             Line::Task { task, started_at, updated_at } => {
-                let (started_at, updated_at) = (*started_at, *updated_at);
+                let started_at = *started_at;
+                let updated_at = *updated_at;
                 self.set_task(&Task { task: task.clone(), started_at, updated_at })?;
                 return Ok(true);
             }

@@ -83,7 +83,10 @@ fn is_digit(character: char) -> bool {
 /// Reads the days that begin with a number, such as 3月, 3月5日, 2024年3月 or 3日前. Returns where these
 /// or the number end.
 fn read_number(text: &str, start: usize, reader: &mut Reader) -> usize {
-    let (mut at, mut year, mut month, mut day) = (start, None, None, None);
+    let mut at = start;
+    let mut year = None;
+    let mut month = None;
+    let mut day = None;
     while text[at..].starts_with(is_digit) {
         let digits = text[at..].find(|c| !is_digit(c)).unwrap_or(text.len() - at);
         let number: Option<i64> = plain(&text[at..at + digits]).parse().ok();

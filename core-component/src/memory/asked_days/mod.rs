@@ -48,7 +48,8 @@ impl AskedDays {
 /// A text without some ranges of its bytes.
 fn without(text: &str, mut ranges: Vec<(usize, usize)>) -> String {
     ranges.sort_unstable();
-    let (mut rest, mut at) = (String::new(), 0);
+    let mut rest = String::new();
+    let mut at = 0;
     for (start, end) in ranges {
         rest += text.get(at..start).unwrap_or_default();
         at = at.max(end);
@@ -68,9 +69,8 @@ mod tests {
     }
 
     fn days(question: &str) -> String {
-        let days = asked(question).days.into_iter().map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}..{last}"),
+        let days = asked(question).days.into_iter().map(|(first, last)| {
+            if first == last { first.to_string() } else { format!("{first}..{last}") }
         });
         days.collect::<Vec<_>>().join(" ")
     }

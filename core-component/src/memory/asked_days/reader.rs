@@ -23,7 +23,9 @@ pub(super) struct Reader {
 
 impl Reader {
     pub fn new(today: Date, is_french: bool) -> Self {
-        let (days, relative, named) = (Vec::new(), Vec::new(), Vec::new());
+        let days = Vec::new();
+        let relative = Vec::new();
+        let named = Vec::new();
         Self { today, is_french, days, is_range: false, relative, named }
     }
 
@@ -184,7 +186,8 @@ fn iso(tokens: &[Token]) -> Option<(Days, usize)> {
     let [first, second, rest @ ..] = tokens else { return None };
     let third = |sign| rest.first().filter(|third| second.is_joined_by(sign, third));
     if first.is_joined_by('-', second) {
-        let (year, month) = (first.year()?, second.number()?);
+        let year = first.year()?;
+        let month = second.number()?;
         let Some(day) = third('-') else {
             let first = Date::of(year, month, 1)?;
             return Some(((first, first.last_of_month()), 2));

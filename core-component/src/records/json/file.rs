@@ -299,7 +299,8 @@ impl JsonFile {
 
     /// The records that can be read. If several have the same id, the first of them is.
     pub(super) fn readable(&self) -> Vec<(RecordIndex, Memory)> {
-        let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
+        let mut readable = Vec::new();
+        let mut unreadable = Vec::new();
         let mut ids = BTreeSet::new();
         for (index, record) in self.records() {
             match self.read_record(index) {
@@ -351,7 +352,8 @@ fn decoded(contents: Vec<u8>) -> (String, Vec<usize>) {
         // SAFETY: `simdutf8` has just found that the bytes are UTF-8.
         return (unsafe { String::from_utf8_unchecked(contents) }, Vec::new());
     }
-    let (mut text, mut not_utf8) = (String::with_capacity(contents.len()), Vec::new());
+    let mut text = String::with_capacity(contents.len());
+    let mut not_utf8 = Vec::new();
     for chunk in contents.utf8_chunks() {
         text += chunk.valid();
         for _ in chunk.invalid() {

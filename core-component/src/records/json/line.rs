@@ -64,7 +64,8 @@ impl<'a> ImportText<'a> {
                 page.map(|(line, range)| (*line, parse_line(&text[range.clone()]))).collect()
             }
             Self::Document(file) => {
-                let (mut line, mut at) = (1, 0);
+                let mut line = 1;
+                let mut at = 0;
                 let page = file.records().skip(start).take(limit);
                 page.map(|((kind, _), record)| {
                     // The file's arrays can have another order than the types: count lines anew.
@@ -129,7 +130,8 @@ pub(in crate::records) fn line(memory: &Memory, original: Option<&str>) -> Strin
 
 /// JSON without the white space between its tokens.
 fn minified(json: &str) -> String {
-    let (mut in_string, mut escaped) = (false, false);
+    let mut in_string = false;
+    let mut escaped = false;
     let keep = |character: &char| {
         if in_string {
             in_string = escaped || *character != '"';

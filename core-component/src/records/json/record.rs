@@ -43,9 +43,12 @@ impl Record {
     pub fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Flaw> {
         let start = scanner.position();
         let is_object = scanner.peek() == Some(b'{');
-        let (members, flaw) = scanner.apart(|scanner| match is_object {
-            true => scanner.object(|scanner, _| scanner.value()),
-            false => scanner.value().map(|()| Vec::new()),
+        let (members, flaw) = scanner.apart(|scanner| {
+            if is_object {
+                scanner.object(|scanner, _| scanner.value())
+            } else {
+                scanner.value().map(|()| Vec::new())
+            }
         })?;
         let no_object = Flaw { at: start, what: "expected an object" };
         let flaw = if is_object { flaw } else { Some(no_object) };

@@ -72,7 +72,8 @@ impl<'a> Scanner<'a> {
         mut each: impl FnMut(&mut Self, &Range<usize>) -> Scanned<()>,
     ) -> Scanned<Vec<Member>> {
         self.enter(b'{', "expected an object")?;
-        let (mut members, mut keys) = (Vec::with_capacity(USUAL), Keys::default());
+        let mut members = Vec::with_capacity(USUAL);
+        let mut keys = Keys::default();
         if self.next_is(b'}') {
             self.depth -= 1;
             return Ok(members);
@@ -195,15 +196,13 @@ impl<'a> Scanner<'a> {
             self.depth -= 1;
             return Ok(true);
         }
-        match self.next_is(b',') {
-            true => Ok(false),
-            false => Err(self.flaw(expected)),
-        }
+        if self.next_is(b',') { Ok(false) } else { Err(self.flaw(expected)) }
     }
 
     /// Where the string stands, and whether it says what is written there.
     fn string(&mut self) -> Scanned<(Range<usize>, bool)> {
-        let (start, mut is_plain) = (self.at, true);
+        let start = self.at;
+        let mut is_plain = true;
         if self.peek() != Some(b'"') {
             return Err(self.flaw("expected a string"));
         }

@@ -77,7 +77,8 @@ impl JsonFile {
 
     /// What is wrong with a record, after its id or its number.
     fn reason(&self, index: RecordIndex, message: &str) -> String {
-        let (array, name) = (self.array(index.0), index.0.array());
+        let array = self.array(index.0);
+        let name = index.0.array();
         if array.is_some_and(|array| !array.is_array) {
             return format!("`{name}`: {message}");
         }

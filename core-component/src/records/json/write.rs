@@ -153,9 +153,10 @@ impl JsonWriter {
             splices.push((range, String::new()));
         }
         if !added.is_empty() {
-            let end = match last + 1 < array.records.len() {
-                true => array.records[array.records.len() - 1].range.end,
-                false => array.records[last].range.end,
+            let end = if last + 1 < array.records.len() {
+                array.records[array.records.len() - 1].range.end
+            } else {
+                array.records[last].range.end
             };
             let items: String = added.iter().map(|item| format!(",\n    {item}")).collect();
             splices.push((end..end, items));
@@ -226,10 +227,8 @@ impl JsonWriter {
         } else {
             return Ok(());
         };
-        let remedy = match is_set {
-            true => RAISE_LIMITS,
-            false => "convert the agent to SQLite, where it may grow",
-        };
+        let remedy =
+            if is_set { RAISE_LIMITS } else { "convert the agent to SQLite, where it may grow" };
         Err(Error::over_limit(&self.file.agent, size, &limit, remedy))
     }
 
@@ -339,7 +338,8 @@ impl Writer for JsonWriter {
         let record = self.file.record(index);
         let stored = self.file.memory(index)?;
         let old = &self.file.text[record.range.clone()];
-        let (new, replaced_bytes) = (rewritten(old, &stored, after), old.len());
+        let new = rewritten(old, &stored, after);
+        let replaced_bytes = old.len();
         self.changed.remove(&index);
         self.removed.insert(index);
         self.add(new, after.clone(), replaced_bytes)

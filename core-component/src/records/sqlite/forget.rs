@@ -3,7 +3,7 @@
 use super::row::{COLUMNS, Row};
 use super::sql::{count, integer, into_optional_text, query_one, statement, text};
 use super::writer::SqliteWriter;
-use crate::forget::{MAX_ROWS, without};
+use crate::forget::{MAX_ROWS, in_json, without};
 use crate::records::error::Error;
 use crate::records::json::{json_without, rewritten};
 use crate::records::memory::Memory;
@@ -69,13 +69,11 @@ impl SqliteWriter<'_> {
              OR instr(m.tags, ?4) > 0 OR m.original IS NOT NULL) ORDER BY m.key LIMIT ?5"
         );
         // Our own tags are JSON as this program writes it.
-        let in_json = serde_json::to_string(secret).expect("a text is JSON");
-        let in_json = in_json.trim_matches('"');
         let parameters = [
             Value::Integer(agent),
             Value::Integer(after),
             text(secret),
-            text(in_json),
+            text(&in_json(secret)),
             count(PAGE.into()),
         ];
         Ok(self.transaction.query(&statement(&sql, parameters), PAGE)?.rows)

@@ -65,10 +65,7 @@ fn find_agent_or_tables(
     query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<AgentRow>, Error> {
-    match has_tables(&query)? {
-        true => find_agent(query, agent),
-        false => Ok(None),
-    }
+    if has_tables(&query)? { find_agent(query, agent) } else { Ok(None) }
 }
 
 /// A row of the table `agents`.
@@ -92,9 +89,10 @@ pub(super) fn find_agent(
     let [key, name, copy_of] =
         row.try_into().map_err(|_| unexpected("three columns", &Value::Null))?;
     let name = into_text(name)?;
-    match name == agent {
-        true => Ok(Some(AgentRow { key: integer(&key)?, copy_of: into_optional_text(copy_of)? })),
-        false => Err(Error::case_twin(agent, &name)),
+    if name == agent {
+        Ok(Some(AgentRow { key: integer(&key)?, copy_of: into_optional_text(copy_of)? }))
+    } else {
+        Err(Error::case_twin(agent, &name))
     }
 }
 
@@ -319,7 +317,8 @@ fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
     if let Some(importance) = importance {
         add(stats.by_importance.entry(*importance).or_default());
     }
-    let (oldest, newest) = (Some(timestamp(&group[5])?), Some(timestamp(&group[6])?));
+    let oldest = Some(timestamp(&group[5])?);
+    let newest = Some(timestamp(&group[6])?);
     stats.oldest = stats.oldest.or(oldest).min(oldest);
     stats.newest = stats.newest.max(newest);
     Ok(())

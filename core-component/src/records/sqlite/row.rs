@@ -84,10 +84,7 @@ pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 14] {
 /// The part of the folded text that is stored. An ASCII content is left out: every SQLite folds it
 /// by `lower(content)`.
 fn stored_folded<'a>(memory: &Memory, folded: &'a str) -> &'a str {
-    match memory.content.is_ascii() {
-        true => &folded[memory.content.len()..],
-        false => folded,
-    }
+    if memory.content.is_ascii() { &folded[memory.content.len()..] } else { folded }
 }
 
 /// The text that a search looks through. Content, category and tags are on lines of their own, so

@@ -171,7 +171,8 @@ impl<'a> Vectors<'a> {
                    WHERE v.embedder = ?1 AND v.vector IS NULL \
                    ORDER BY v.failures, v.memory LIMIT ?3";
         let parameters = [embedder, MAX_CHARACTERS.into(), MAX_TEXTS.into()].map(Value::Integer);
-        let (mut memories, mut texts) = (Vec::new(), Vec::new());
+        let mut memories = Vec::new();
+        let mut texts = Vec::new();
         for row in self.transaction.query(&statement(sql, parameters), MAX_TEXTS)?.rows {
             let [memory, failures, content] =
                 row.try_into().map_err(|_| unexpected("three columns", &Value::Null))?;
@@ -227,7 +228,8 @@ impl<'a> Vectors<'a> {
         vectors: &[Vec<Option<f32>>],
     ) -> Result<Vec<Vector>, Error> {
         let invalid = |message: String| Error::new(Code::InvalidInput, message);
-        let (texts, given) = (embedder.memories.len(), vectors.len());
+        let texts = embedder.memories.len();
+        let given = vectors.len();
         if texts != given {
             let message = format!("`{}` gave {given} vectors for {texts} texts", self.model);
             return Err(invalid(message));

@@ -297,8 +297,10 @@ impl Changes<'_> {
     /// The statements of the change. They set only columns that differ, so that SQLite updates only
     /// the indexes of these.
     fn statements(&self, before: &Memory, after: &Memory) -> Vec<Statement> {
-        let (old_text, new_text) = (folded(before), folded(after));
-        let (old, new) = (values(before, &old_text), values(after, &new_text));
+        let old_text = folded(before);
+        let new_text = folded(after);
+        let old = values(before, &old_text);
+        let new = values(after, &new_text);
         let mut set = Vec::new();
         let mut parameters = vec![Value::Integer(self.row.key)];
         let columns = VALUE_COLUMNS.iter().zip(old.iter().zip(new));

@@ -20,7 +20,8 @@ fn text(path: PathBuf) -> String {
 fn a_backup_is_the_document_before_the_commit_wherever_in_it_the_copy_is() {
     let keep = || copy("a.json", "kept/a.json", "old");
     let put = || put("a.json", "new", Some("old"));
-    let (old, new) = (version("old"), version("new"));
+    let old = version("old");
+    let new = version("new");
     for (changes, versions) in [([keep(), put()], [&old, &new]), ([put(), keep()], [&new, &old])] {
         let repository = Repository::new();
         repository.write("a.json", "old");

@@ -65,7 +65,8 @@ fn code_of(result: Result<impl std::fmt::Debug, Error>) -> ErrorCode {
 fn a_derived_database_is_busy_at_once_while_another_connection_writes() {
     let (_base, places) = places();
     for (tree, _) in places {
-        let (one, other) = (with_table(&tree), derived(&tree, true).unwrap());
+        let one = with_table(&tree);
+        let other = derived(&tree, true).unwrap();
         let writes = begin(&one, Mode::Write(None)).unwrap();
         writes.execute(&[insert(1)]).unwrap();
         let started = Instant::now();

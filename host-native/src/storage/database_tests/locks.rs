@@ -97,7 +97,8 @@ fn a_transaction_under_a_writer_of_another_place_is_nested() {
 #[tokio::test]
 async fn writers_of_documents_and_rows_are_served_in_one_order() {
     let scene = Scene::new();
-    let (tree, database) = (tree(&scene.storage), scene.open());
+    let tree = tree(&scene.storage);
+    let database = scene.open();
     let timeout = LockTimeout::new(LONG);
     let first = tree.lock(timeout).await.unwrap();
     let served = Arc::new(Mutex::new(Vec::new()));

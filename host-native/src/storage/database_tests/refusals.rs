@@ -261,9 +261,10 @@ fn read_only_view(of: &Path, at: &Path) -> Result<ReadOnlyView, String> {
     let run = |arguments: &[&std::ffi::OsStr]| {
         let output = Command::new("mount").args(arguments).output();
         let output = output.map_err(|error| error.to_string())?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
         }
     };
     fs::create_dir(at).map_err(|error| error.to_string())?;
@@ -356,7 +357,8 @@ fn a_database_read_as_immutable_is_busy_if_another_program_changes_it() {
 #[test]
 fn a_write_ahead_log_beside_a_read_only_database_is_named() {
     let base = tempfile::tempdir().unwrap();
-    let (made, left) = (base.path().join("made"), base.path().join("left"));
+    let made = base.path().join("made");
+    let left = base.path().join("left");
     let _open = database_in(&made);
     fs::create_dir(&left).unwrap();
     for name in ["things.db", "things.db-wal"] {

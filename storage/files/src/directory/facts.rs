@@ -52,7 +52,8 @@ impl Facts {
             return Status { kind, size: 0, stamp: String::new() };
         }
         let nanoseconds = |(seconds, rest)| seconds as i128 * 1_000_000_000 + rest as i128;
-        let (modified, changed) = (nanoseconds(modified), nanoseconds(self.changed));
+        let modified = nanoseconds(modified);
+        let changed = nanoseconds(self.changed);
         Status { kind, size, stamp: format!("{size}-{modified}-{changed}-{inode}") }
     }
 }

@@ -163,13 +163,15 @@ impl Directory {
 
     /// Creates a file. `EXIST` if the name exists.
     pub fn create_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
-        let (name, access) = (wide(name.as_ref())?, FILE_GENERIC_READ | FILE_GENERIC_WRITE);
+        let name = wide(name.as_ref())?;
+        let access = FILE_GENERIC_READ | FILE_GENERIC_WRITE;
         self.make(&name, access, nt::FILE_CREATE, nt::FILE_NON_DIRECTORY_FILE, mode).map(File::from)
     }
 
     /// Opens a file to overwrite it, and creates it if it is missing.
     pub fn overwrite_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
-        let (name, options) = (wide(name.as_ref())?, nt::FILE_NON_DIRECTORY_FILE);
+        let name = wide(name.as_ref())?;
+        let options = nt::FILE_NON_DIRECTORY_FILE;
         let file = self.make(&name, FILE_GENERIC_WRITE, nt::FILE_OPEN_IF, options, mode)?;
         match metadata_of(&file)?.kind {
             EntryKind::File => Ok(File::from(file)),
@@ -443,7 +445,8 @@ fn since_1970(time: i64) -> (i64, i64) {
 unsafe fn query<T: Default>(file: &OwnedHandle, class: i32) -> Result<T, Errno> {
     let mut status = IO_STATUS_BLOCK::default();
     let mut data = T::default();
-    let (to, size) = ((&raw mut data).cast(), size_of::<T>() as u32);
+    let to = (&raw mut data).cast();
+    let size = size_of::<T>() as u32;
     // SAFETY: the handle is open, and the caller vouches for the type.
     check(unsafe {
         nt::NtQueryInformationFile(file.as_raw_handle(), &mut status, to, size, class)

@@ -153,7 +153,8 @@ impl Places {
     /// `invalid-path` if something of another kind is at the path, if the place would contain or lie
     /// within another named place, or if the path is not UTF-8; `permission`.
     pub fn grant_place(&self, place: NamedPlace) -> Result<(), Error> {
-        let (label, path) = (place.label.clone(), place.path.clone());
+        let label = place.label.clone();
+        let path = place.path.clone();
         let granted = Granted::Place(Arc::new(GrantedPlace::new(place)?));
         self.grant_under(label, granted, &path)
     }

@@ -114,7 +114,8 @@ struct NewPath<'a> {
 
 impl NewPath<'_> {
     fn refused(&self, reason: &str) -> Error {
-        let (label, shown) = (self.label, self.path.display());
+        let label = self.label;
+        let shown = self.path.display();
         let message = format!("cannot keep {label} in `{shown}`: {reason}");
         Error::new(ErrorCode::InvalidPath, message)
     }

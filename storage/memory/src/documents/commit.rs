@@ -36,7 +36,9 @@ struct Effect {
 
 /// Checks a change against the documents before the commit.
 fn effect(documents: &Contents, change: &Change) -> Result<Effect, Error> {
-    let (area, path, checked) = (change.area(), change.path(), change.checked_path());
+    let area = change.area();
+    let path = change.path();
+    let checked = change.checked_path();
     check_path(path)?;
     check_path(checked)?;
     let before = documents.get(&(area, checked.to_owned()));

@@ -160,7 +160,8 @@ impl Call<'_> {
             let answer = answer.expect("no crash without a fault");
             Completed { answer, state: State::of(storage.memory(), self.place) }
         };
-        let (again, twice) = (alone(&self.before), alone(&end));
+        let again = alone(&self.before);
+        let twice = alone(&end);
         ensure(!self.idempotent || twice.state == end, || {
             "a tool that calls itself idempotent changes more the second time".into()
         })?;
@@ -219,9 +220,10 @@ impl Call<'_> {
                 "storage always fails, but the next call changed something".into()
             })?;
         }
-        match is_reported {
-            true => self.check_catching_up(baseline, &state),
-            false => self.check_recovery(baseline, applied, &state),
+        if is_reported {
+            self.check_catching_up(baseline, &state)
+        } else {
+            self.check_recovery(baseline, applied, &state)
         }
     }
 

@@ -26,12 +26,12 @@ impl Plan for Every {
         let count = self.done.get() + 1;
         self.done.set(count);
         // An error that is an answer is none, and after `io` alone a commit may stand.
-        match count.is_multiple_of(self.period) && operation.normal_error != Some(self.code) {
-            true if self.code == ErrorCode::Io && (count / self.period).is_multiple_of(2) => {
-                Action::Fail(self.code, operation.changes.len())
-            }
-            true => Action::Fail(self.code, 0),
-            false => Action::Proceed,
+        if !count.is_multiple_of(self.period) || operation.normal_error == Some(self.code) {
+            Action::Proceed
+        } else if self.code == ErrorCode::Io && (count / self.period).is_multiple_of(2) {
+            Action::Fail(self.code, operation.changes.len())
+        } else {
+            Action::Fail(self.code, 0)
         }
     }
 }

@@ -123,7 +123,8 @@ impl Plan for AtPoint {
     fn decide(&self, operation: PendingOperation) -> Action {
         let mut operations = self.operations.borrow_mut();
         let number = operations.len();
-        let (changes, normal_error) = (operation.changes.len(), operation.normal_error);
+        let changes = operation.changes.len();
+        let normal_error = operation.normal_error;
         operations.push(operation);
         let action = match self.point {
             Some(Point { at, fault: Fault { kind, applied } }) if at == number => match kind {

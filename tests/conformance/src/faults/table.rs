@@ -94,8 +94,10 @@ impl Row {
     /// If the borrowed call fails without a fault.
     pub fn check(&self, cases: &[Case]) -> Vec<String> {
         let case = self.case_in(cases);
-        let (place, contexts) = (place_of(case), CallContexts::of(case));
-        let (storage, mut ids) = (storage_of(case), Ids::default());
+        let place = place_of(case);
+        let contexts = CallContexts::of(case);
+        let storage = storage_of(case);
+        let mut ids = Ids::default();
         let request_of = |index: usize, ids: &Ids| {
             case.text.steps[index].request.filled(&contexts.places(), ids)
         };
@@ -148,13 +150,14 @@ impl Row {
             let end = State::of(storage.memory(), &place);
             // If all changes were applied, the repeated call makes them a second time.
             let is_second = self.applied == states.len() - 1 && self.applied > 0;
-            match is_second {
-                true => ensure(matches!(repeated, Answer::Result(_)), || {
+            if is_second {
+                ensure(matches!(repeated, Answer::Result(_)), || {
                     format!("the repeated call fails: {repeated:?}")
-                }),
-                false => ensure(repeated == expected && states.last() == Some(&end), || {
+                })
+            } else {
+                ensure(repeated == expected && states.last() == Some(&end), || {
                     format!("the repeated call ends differently: {repeated:?} and {end:?}")
-                }),
+                })
             }
         };
         let checked = self.errors().map(|pair| (pair.0, check(pair)));
@@ -165,9 +168,10 @@ impl Row {
     fn check_error(&self, injected: &str, expected: &str, error: &Value) -> Result<(), String> {
         let is_uncertain =
             self.operation == Operation::CommitTransaction && code(injected) == ErrorCode::Io;
-        let suffix = match self.applied > 0 || is_uncertain {
-            true => format!("; {MAY_STAND}: read before trying again"),
-            false => String::new(),
+        let suffix = if self.applied > 0 || is_uncertain {
+            format!("; {MAY_STAND}: read before trying again")
+        } else {
+            String::new()
         };
         let message = format!("{INJECTED}{suffix}");
         ensure(error_code(error) == Some(expected), || format!("expected {expected}: {error}"))?;

@@ -22,7 +22,8 @@ pub struct Core {
 impl Core {
     /// Opens an empty repository.
     pub fn open(options: &HostOptions) -> Result<Box<dyn Host>, String> {
-        let (storage, place) = (MemoryStorage::new(), Place::repository(REPOSITORY));
+        let storage = MemoryStorage::new();
+        let place = Place::repository(REPOSITORY);
         storage.grant(place.clone());
         Ok(Box::new(Self { storage, place, options: *options, calls: 0 }))
     }
@@ -37,7 +38,8 @@ impl Host for Core {
             "seed": self.options.seed + u64::from(self.calls),
         });
         self.calls += 1;
-        let (arguments, context) = (arguments.to_string(), context_of(&context));
+        let arguments = arguments.to_string();
+        let context = context_of(&context);
         answer(toolbox::call_tool(&self.storage, tool, &arguments, &context))
     }
 

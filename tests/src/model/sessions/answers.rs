@@ -342,9 +342,10 @@ impl Agent {
         }
         let rest: String = text.chars().skip(skipped).collect();
         let above = [before.as_str(), &text[..text.len() - rest.len()]].concat();
-        let warnings = match log.is_malformed(&schema) {
-            true => warnings(&schema, None).into_iter().chain(["malformed".into()]).collect(),
-            false => warnings(&schema, Some(log)),
+        let warnings = if log.is_malformed(&schema) {
+            warnings(&schema, None).into_iter().chain(["malformed".into()]).collect()
+        } else {
+            warnings(&schema, Some(log))
         };
         Ok(Expected::Page {
             fields: json!({

@@ -143,7 +143,9 @@ pub fn is_date(text: &str) -> bool {
         return false;
     }
     let number = |range: std::ops::Range<usize>| text[range].parse::<u32>().unwrap_or(0);
-    let (year, month, day) = (number(0..4), number(5..7), number(8..10));
+    let year = number(0..4);
+    let month = number(5..7);
+    let day = number(8..10);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 if leap => 29,

@@ -157,7 +157,8 @@ pub struct Log {
 
 impl Log {
     pub fn new(agent: &str, date: &str, schema: &Schema) -> Self {
-        let (version, session_id) = (schema.version, format!("{agent}-{date}"));
+        let version = schema.version;
+        let session_id = format!("{agent}-{date}");
         let mut head = Section::new(None, format!("# {agent} — {date}\n"));
         head.gap = "\n".into();
         let mut header = Section::new(
@@ -202,7 +203,8 @@ impl Log {
         };
         let whole = up_to(self.document.sections.len())?;
         let Some(index) = section else { return Some([String::new(), whole]) };
-        let (before, with) = (up_to(index)?, up_to(index + 1)?);
+        let before = up_to(index)?;
+        let with = up_to(index + 1)?;
         let text = with[before.len()..].to_owned();
         Some([before, text])
     }

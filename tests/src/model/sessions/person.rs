@@ -168,7 +168,8 @@ fn any_change(random: &mut Random) -> Change {
                 2..4 => "Ours",
                 _ => *random.pick(&SECTIONS),
             };
-            let (style, after) = (random.below(5), random.below(12));
+            let style = random.below(5);
+            let after = random.below(12);
             Change::Heading { name: name.into(), style, after }
         }
         3 => Change::LevelOne,

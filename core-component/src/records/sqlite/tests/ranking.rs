@@ -85,7 +85,8 @@ fn compare(host: &Host, what: &str) {
 fn rows_and_a_file_with_the_same_memories_have_the_same_hits_after_any_change() {
     let host = Host::new();
     let mut random = Random(5);
-    let (mut ids, mut minutes) = (Vec::new(), 0);
+    let mut ids = Vec::new();
+    let mut minutes = 0;
     let mut records = Vec::new();
     for number in 0..MEMORIES {
         minutes += [0, 1, 20, 45][random.below(4) as usize];

@@ -43,7 +43,8 @@ fn a_row_that_cannot_be_read_hides_no_other_and_is_named() {
 #[test]
 fn pages_around_a_row_that_cannot_be_read_miss_no_memory() {
     let host = damaged("type = 9");
-    let (mut offset, mut found) = (0, Vec::new());
+    let mut offset = 0;
+    let mut found = Vec::new();
     loop {
         let page = json!({"agent_id": "ada", "limit": 1, "offset": offset});
         let answer = host.call("query_memories", &page);
