@@ -109,7 +109,8 @@ fn storage_that_is_busy_exits_with_3() {
 
 #[test]
 fn the_repository_around_the_working_directory_is_granted_and_no_other() {
-    let (repository, other) = (Repository::new(), Repository::new());
+    let repository = Repository::new();
+    let other = Repository::new();
     let below = repository.root().join("src/deep");
     std::fs::create_dir_all(&below).expect("a directory");
     let run = |arguments: Value, project: Option<&Repository>| {

@@ -68,7 +68,8 @@ fn the_help_of_every_command_is_that_of_its_golden_file() {
     let pages = pages.chain(commands.iter().map(|name| (&**name, Some(&**name))));
     let mut changed = Vec::new();
     for (name, command) in pages {
-        let (file, help) = (golden(name), help_of(command));
+        let file = golden(name);
+        let help = help_of(command);
         if bless {
             fs::write(&file, &help).expect("the help is written");
         } else if fs::read_to_string(&file).ok().as_ref() != Some(&help) {

@@ -172,7 +172,9 @@ fn an_unknown_log_level_of_other_programs_is_ignored() {
 
 #[test]
 fn directories_are_granted_by_flags_or_by_a_list_in_the_environment() {
-    let (here, first, second) = (Repository::new(), Repository::new(), Repository::new());
+    let here = Repository::new();
+    let first = Repository::new();
+    let second = Repository::new();
     let read = |repository: &Repository, flags: &[&str], list: Option<&str>| {
         let arguments = repository.arguments(json!({})).to_string();
         let mut call = agent_memory(&here.root());
@@ -180,7 +182,8 @@ fn directories_are_granted_by_flags_or_by_a_list_in_the_environment() {
         call.envs(list.map(|list| ("AGENT_MEMORY_ALLOW", list)));
         call.output().expect("it runs").status.code()
     };
-    let (one, two) = (first.path(), second.path());
+    let one = first.path();
+    let two = second.path();
     assert_eq!(read(&second, &[], None), Some(1));
     assert_eq!(read(&second, &["--allow", &one, "--allow", &two], None), Some(0));
     let list = std::env::join_paths([&one, &two]).expect("a list");
@@ -304,7 +307,8 @@ fn tools_for_people_are_listed_on_request() {
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         tools.iter().map(|tool| (text(&tool["name"]), text(&tool["audience"]))).collect()
     };
-    let (models, all) = (names(&[]), names(&["--all"]));
+    let models = names(&[]);
+    let all = names(&["--all"]);
     assert!(models.iter().all(|(_, audience)| audience == "model"), "{models:?}");
     assert!(all.contains(&("validate".to_owned(), "person".to_owned())), "{all:?}");
     assert!(models.iter().all(|tool| all.contains(tool)) && models.len() < all.len(), "{all:?}");

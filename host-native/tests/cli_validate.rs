@@ -191,7 +191,8 @@ fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 
 #[test]
 fn validate_writes_nothing() {
-    let (repository, copy) = (started(), Repository::new());
+    let repository = started();
+    let copy = Repository::new();
     break_log(&repository);
     // Like a fresh checkout, which has no lock files.
     for (path, bytes) in contents(&repository.root().join(".github")) {
@@ -248,7 +249,8 @@ fn a_directory_without_git_is_checked_when_it_is_named() {
 #[cfg(unix)]
 #[test]
 fn storage_that_fails_exits_with_3() {
-    let (repository, elsewhere) = (Repository::new(), started());
+    let repository = Repository::new();
+    let elsewhere = started();
     let memory = repository.root().join(".github/agent-memory");
     fs::create_dir(repository.root().join(".github")).expect("a directory");
     let target = elsewhere.root().join(".github/agent-memory");

@@ -196,7 +196,8 @@ impl HeldLock {
 
 #[test]
 fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
-    let (started_in, root) = (Repository::new(), Repository::new());
+    let started_in = Repository::new();
+    let root = Repository::new();
     let serve = &mut agent_memory(&started_in.root());
     let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-06-18", json!({"roots": {"listChanged": true}}));
@@ -233,7 +234,8 @@ fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
 
 #[test]
 fn a_client_that_does_not_answer_is_asked_for_its_roots_once_until_they_change() {
-    let (started_in, elsewhere) = (Repository::new(), Repository::new());
+    let started_in = Repository::new();
+    let elsewhere = Repository::new();
     let serve = &mut agent_memory(&started_in.root());
     let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-06-18", json!({"roots": {"listChanged": true}}));
@@ -266,7 +268,8 @@ fn a_client_that_does_not_answer_is_asked_for_its_roots_once_until_they_change()
 
 #[test]
 fn a_client_is_not_asked_for_roots_without_need_or_without_the_capability() {
-    let (started_in, elsewhere) = (Repository::new(), Repository::new());
+    let started_in = Repository::new();
+    let elsewhere = Repository::new();
     let serve = &mut agent_memory(&started_in.root());
     let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-06-18", json!({"roots": {}}));
@@ -300,7 +303,8 @@ fn start_with_roots(roots: &[&Repository], elsewhere: &std::path::Path) -> Value
 #[test]
 fn the_repository_of_a_call_may_be_that_of_the_clients_roots() {
     let elsewhere = tempfile::tempdir().unwrap();
-    let (one, two) = (Repository::new(), Repository::new());
+    let one = Repository::new();
+    let two = Repository::new();
     let answer = start_with_roots(&[&one], elsewhere.path());
     assert_eq!(structured(&answer)["created"], true, "{answer}");
     assert!(one.root().join(".github/agent-memory/ada/_schema.md").exists());

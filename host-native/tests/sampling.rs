@@ -98,9 +98,10 @@ fn the_client_comes_before_other_models_and_they_follow_if_it_refuses() {
         let mut client = memories.sampling_client(&mut serve);
         add(&mut client, 0..CAPACITY);
         let request = request(&mut client);
-        match answers {
-            true => answered(&mut client, &request, SUMMARY),
-            false => refused(&mut client, &request),
+        if answers {
+            answered(&mut client, &request, SUMMARY)
+        } else {
+            refused(&mut client, &request)
         }
         assert_eq!(author(&memories), by);
     }

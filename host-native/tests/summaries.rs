@@ -212,7 +212,8 @@ fn a_service_that_hangs_or_cannot_be_reached_is_given_up() {
 
 #[test]
 fn anthropic_comes_before_openai_which_follows_if_it_fails() {
-    let (anthropic, openai) = (Api::Anthropic, Api::OpenAi);
+    let anthropic = Api::Anthropic;
+    let openai = Api::OpenAi;
     for (reply, by) in
         [(Reply::ok(anthropic.answer(SUMMARY)), anthropic), (Reply::status(401), openai)]
     {

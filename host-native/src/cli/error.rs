@@ -67,7 +67,9 @@ mod tests {
     #[test]
     fn the_exit_status_tells_errors_of_storage_from_other_errors() {
         let status = |category| {
-            let (code, message, json) = (String::new(), String::new(), String::new());
+            let code = String::new();
+            let message = String::new();
+            let json = String::new();
             Error::status_of(&ToolError { category, code, message, json })
         };
         for category in [Category::Busy, Category::Denied, Category::Storage] {

@@ -55,7 +55,8 @@ impl Models {
     /// Adds the models that have what they need, in the order in which they are asked. Adds none
     /// if no mounted toolset asks models.
     pub(super) fn add(&self, settings: &Settings, mut builder: Builder) -> Result<Builder, Error> {
-        let (openai, timeout) = (self.openai()?, self.timeout()?);
+        let openai = self.openai()?;
+        let timeout = self.timeout()?;
         let choices = settings.model_choices()?;
         if choices.is_empty() {
             return Ok(builder);

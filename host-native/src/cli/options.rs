@@ -65,9 +65,10 @@ impl<C: Choice> Args for ToolsetOptions<C> {
 impl<C: Choice> FromArgMatches for ToolsetOptions<C> {
     fn from_arg_matches(matches: &ArgMatches) -> ClapResult<Self> {
         let given = chosen::<C>().filter_map(|(_, setting)| {
-            let value = match setting.is_switch() {
-                true => matches.get_flag(&setting.flag).then(|| "true".into())?,
-                false => matches.get_one::<OsString>(&setting.flag)?.clone(),
+            let value = if setting.is_switch() {
+                matches.get_flag(&setting.flag).then(|| "true".into())?
+            } else {
+                matches.get_one::<OsString>(&setting.flag)?.clone()
             };
             Some((setting.flag.as_str(), value))
         });
@@ -117,9 +118,12 @@ fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Error> {
         found.path()?;
     }
     let accepts = setting.accepts();
-    found.read(&accepts, |text| setting.parse(text)).map_err(|error| match setting.is_secret {
-        true => Error::usage(format!("`{}` is not {accepts}", found.source())),
-        false => error,
+    found.read(&accepts, |text| setting.parse(text)).map_err(|error| {
+        if setting.is_secret {
+            Error::usage(format!("`{}` is not {accepts}", found.source()))
+        } else {
+            error
+        }
     })
 }
 

@@ -44,7 +44,8 @@ impl Setting {
     ) -> Result<T, Error> {
         let value = self.value.to_str().filter(|_| is_set(&self.value)).and_then(read);
         value.ok_or_else(|| {
-            let (source, value) = (&self.source, self.value.display());
+            let source = &self.source;
+            let value = self.value.display();
             Error::usage(format!("`{source}` is `{value}`, which is not {form}"))
         })
     }

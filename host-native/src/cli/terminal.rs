@@ -29,9 +29,10 @@ fn is_dumb() -> bool {
 pub(super) fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for character in text.chars() {
-        match character.is_control() {
-            true => visible.extend(character.escape_default()),
-            false => visible.push(character),
+        if character.is_control() {
+            visible.extend(character.escape_default())
+        } else {
+            visible.push(character)
         }
     }
     visible

@@ -229,10 +229,7 @@ fn directory(given: &OsStr) -> Result<PathBuf, Error> {
         Error::usage(format!("`--repositories` is `{}`: {why}", path.display()))
     };
     let found = canonical(&path).map_err(|error| failed(&error))?;
-    match found.is_dir() {
-        true => Ok(found),
-        false => Err(failed(&"it is no directory")),
-    }
+    if found.is_dir() { Ok(found) } else { Err(failed(&"it is no directory")) }
 }
 
 /// A duration, also in days.
@@ -283,7 +280,8 @@ struct Shown<'a> {
 impl<'a> Shown<'a> {
     fn of(token: &'a Token) -> Self {
         let Reach { agents, stores, repositories, read_only } = token.reach();
-        let (id, name) = (&token.id, &token.name);
+        let id = &token.id;
+        let name = &token.name;
         let Token { created, expires, last_used, .. } = *token;
         let repositories = repositories.map(|paths| shown(&paths));
         Shown { id, name, created, expires, last_used, agents, stores, repositories, read_only }

@@ -39,9 +39,10 @@ impl Tools {
         let list = if self.json {
             serde_json::to_string_pretty(&tools).map_err(Error::tool)?
         } else {
-            let bold = match terminal::has_colours(&std::io::stdout()) {
-                true => Style::new().bold(),
-                false => Style::new(),
+            let bold = if terminal::has_colours(&std::io::stdout()) {
+                Style::new().bold()
+            } else {
+                Style::new()
             };
             let tools = tools.into_iter().map(|tool| readable(tool, bold));
             tools.collect::<Vec<_>>().join("\n\n")

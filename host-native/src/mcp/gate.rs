@@ -82,7 +82,8 @@ impl Principal {
     /// Logs a call of a tool that can change something: how it ended and the resources that it
     /// changed, without their contents.
     pub fn audit(&self, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
-        let (token, ended) = (&self.token.name, ended(outcome));
+        let token = &self.token.name;
+        let ended = ended(outcome);
         let changed = match outcome {
             Some(Ok(outcome)) => outcome.changed.join(" "),
             _ => String::new(),

@@ -67,7 +67,8 @@ impl Metrics {
 
     /// Counts a call of a tool that exists.
     pub fn count_call(&self, toolset: &str, tool: &str, outcome: &'static str, took: Duration) {
-        let (toolset, tool) = (toolset.to_owned(), tool.to_owned());
+        let toolset = toolset.to_owned();
+        let tool = tool.to_owned();
         let of_tool = OfTool { toolset: toolset.clone(), tool: tool.clone() };
         self.durations.get_or_create(&of_tool).observe(took.as_secs_f64());
         self.calls.get_or_create(&OfCall { toolset, tool, outcome }).inc();

@@ -58,7 +58,8 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(memory: AgentMemory, end: CancellationToken, transport: Transport) -> Self {
         let tools = for_models(&memory).map(listed).collect();
-        let (known_roots, subscriptions) = (KnownRoots::default(), Subscriptions::default());
+        let known_roots = KnownRoots::default();
+        let subscriptions = Subscriptions::default();
         Server { memory, transport, tools, known_roots, subscriptions, end }
     }
 
@@ -78,10 +79,7 @@ impl Server {
 
     /// Checks that there are prompts. Without them, `rmcp` would answer with empty lists.
     fn check_prompts(&self, method: &str) -> Result<(), ErrorData> {
-        match self.memory.prompts().is_empty() {
-            true => Err(unknown_method(method)),
-            false => Ok(()),
-        }
+        if self.memory.prompts().is_empty() { Err(unknown_method(method)) } else { Ok(()) }
     }
 
     /// What the client of a request brings to its calls.
@@ -464,9 +462,10 @@ impl ServerHandler for Server {
             "completion/complete" => self.has_completion(),
             _ => true,
         };
-        Err(match has_method {
-            true => unrecognised(&custom.method, Version::of(&request)),
-            false => unknown_method(&custom.method),
+        Err(if has_method {
+            unrecognised(&custom.method, Version::of(&request))
+        } else {
+            unknown_method(&custom.method)
         })
     }
 

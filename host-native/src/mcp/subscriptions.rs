@@ -37,7 +37,9 @@ impl Subscriptions {
             Some(!std::mem::replace(&mut subscribed.started, true))
         });
         if begins == Some(true) {
-            let (all, changes, end) = (self.clone(), memory.changes(), end.clone());
+            let all = self.clone();
+            let changes = memory.changes();
+            let end = end.clone();
             tokio::spawn(async move { end.run_until_cancelled(all.notify(changes, client)).await });
         }
         begins.is_some()

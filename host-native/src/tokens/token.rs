@@ -59,7 +59,8 @@ impl Token {
     pub(super) fn new(new: NewToken, secret: &Secret, now: Timestamp) -> Self {
         let NewToken { name, reach, expires } = new;
         let Reach { agents, stores, repositories, read_only } = reach;
-        let (id, sha256) = (secret.id.clone(), secret.sha256());
+        let id = secret.id.clone();
+        let sha256 = secret.sha256();
         let last_used = None;
         Token {
             id,

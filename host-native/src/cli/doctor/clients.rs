@@ -27,7 +27,8 @@ pub(super) fn findings() -> Vec<Finding> {
 }
 
 fn finding(client: Client, directories: &Directories) -> Finding {
-    let (title, again) = (client.title(), format!("run `agent-memory install {}`", client.name()));
+    let title = client.title();
+    let again = format!("run `agent-memory install {}`", client.name());
     let found = client.file(Scope::User, directories).and_then(|file| installed(&file, client));
     let (program, arguments) = match found {
         Err(error) => return Finding::warning(ABOUT, format!("{title}: {error}")),

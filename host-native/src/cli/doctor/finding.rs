@@ -54,7 +54,8 @@ impl Finding {
             Level::Error => ("error", AnsiColor::Red.on_default().bold()),
         };
         let style = if colours { style } else { Style::new() };
-        let (about, message) = (self.about, visible(&self.message));
+        let about = self.about;
+        let message = visible(&self.message);
         let advice = self.advice.as_deref().map(|advice| format!(": {}", visible(advice)));
         let advice = advice.unwrap_or_default();
         format!("{style}{level:<8}{style:#} {about:<11} {message}{advice}")

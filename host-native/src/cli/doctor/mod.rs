@@ -57,12 +57,11 @@ impl Doctor {
             Ok(memory) => self.look(&memory, &mut findings)?,
             Err(error) => findings.add(Finding::error("settings", error)),
         }
-        match self.json {
-            true => print_json(&findings.document().to_string())?,
-            false => {
-                print(&findings.lines())?;
-                print_note(&findings.summary());
-            }
+        if self.json {
+            print_json(&findings.document().to_string())?
+        } else {
+            print(&findings.lines())?;
+            print_note(&findings.summary());
         }
         Ok(if findings.has_errors() { Error::TOOL.into() } else { ExitCode::SUCCESS })
     }
@@ -119,6 +118,7 @@ fn of_repository(repository: &Path) -> Finding {
 /// The program itself.
 fn program() -> Finding {
     let path = std::env::current_exe().map(|path| format!(": {}", path.display()));
-    let (version, path) = (env!("CARGO_PKG_VERSION"), path.unwrap_or_default());
+    let version = env!("CARGO_PKG_VERSION");
+    let path = path.unwrap_or_default();
     Finding::good("program", format!("agent-memory {version}{path}"))
 }

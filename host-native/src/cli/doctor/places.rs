@@ -52,7 +52,8 @@ pub(super) fn orphans(memory: &AgentMemory) -> impl Iterator<Item = Finding> {
 }
 
 fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec<Finding> {
-    let (title, shown) = (&place.title, display(directory));
+    let title = &place.title;
+    let shown = display(directory);
     let about = "directory";
     let Ok(found) = fs::metadata(directory) else {
         let message = format!("{title}: nothing is kept in `{shown}` yet");

@@ -179,11 +179,12 @@ fn check(arguments: &[String]) -> Result<(), Error> {
         let first = message.lines().next().unwrap_or_default();
         first.strip_prefix("error: ").unwrap_or(first).to_owned()
     });
-    let checked = parsed.and_then(|serve| match serve.is_over_http() {
-        true => {
+    let checked = parsed.and_then(|serve| {
+        if serve.is_over_http() {
             Err("it would serve over HTTP: give its URL as `install CLIENT --http URL`".to_owned())
+        } else {
+            serve.check().map_err(|error| error.to_string())
         }
-        false => serve.check().map_err(|error| error.to_string()),
     });
     checked
         .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))

@@ -65,7 +65,8 @@ impl OwnCommand {
         if self.has_none(plan)? != is_there {
             return Ok(());
         }
-        let (program, file) = (self.program.display(), plan.file().display());
+        let program = self.program.display();
+        let file = plan.file().display();
         Err(Error::storage(format!(
             "`{program}` ended well, but `{file}` is not as it should be: name the file with `--file`"
         )))

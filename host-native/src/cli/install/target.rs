@@ -62,9 +62,10 @@ impl ValueEnum for Named {
 impl Target {
     /// Checks that nothing is said of a client that is not named.
     pub(super) fn check_without_client(&self) -> Result<(), Error> {
-        match self.file.is_some() || self.is_of_project() {
-            true => Err(Error::usage("name a client; `other` is any with `mcpServers` in a file")),
-            false => Ok(()),
+        if self.file.is_some() || self.is_of_project() {
+            Err(Error::usage("name a client; `other` is any with `mcpServers` in a file"))
+        } else {
+            Ok(())
         }
     }
 

@@ -31,10 +31,8 @@ pub(in crate::cli) fn unreadable(
     let toolsets = description().toolsets.iter();
     let toolsets = toolsets.filter(|toolset| !toolset.places.is_empty());
     let names: Vec<&str> = toolsets.map(|toolset| toolset.name.as_str()).collect();
-    let arguments = match has_repository {
-        true => json!({"limit": 1}),
-        false => json!({"limit": 1, "toolsets": names}),
-    };
+    let arguments =
+        if has_repository { json!({"limit": 1}) } else { json!({"limit": 1, "toolsets": names}) };
     let arguments = arguments.to_string();
     let outcome = runtime.block_on(memory.call(READER, &arguments)).map_err(Error::usage)?;
     match outcome.answer {

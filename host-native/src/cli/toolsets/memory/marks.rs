@@ -24,9 +24,10 @@ impl Marks {
             let is_word = first.is_alphanumeric();
             let end = rest.find(|other: char| other.is_alphanumeric() != is_word);
             let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
-            match is_word && self.has(&run.to_lowercase()) {
-                true => text.push_str(&format!("{bold}{run}{bold:#}")),
-                false => text.push_str(run),
+            if is_word && self.has(&run.to_lowercase()) {
+                text.push_str(&format!("{bold}{run}{bold:#}"))
+            } else {
+                text.push_str(run)
             }
             rest = after;
         }

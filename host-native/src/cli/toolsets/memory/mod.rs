@@ -78,14 +78,12 @@ impl Search {
         let memory = self.embedder.add(builder)?.build().map_err(Error::usage)?;
         let result = ask(&memory, TOOL, &self.arguments())?;
         let found: Found = read(&result)?;
-        match self.json {
-            true => print_json(&result)?,
-            false => self.show(&found)?,
+        if self.json {
+            print_json(&result)?
+        } else {
+            self.show(&found)?
         }
-        Ok(match found.hits.is_empty() {
-            true => Error::TOOL.into(),
-            false => ExitCode::SUCCESS,
-        })
+        Ok(if found.hits.is_empty() { Error::TOOL.into() } else { ExitCode::SUCCESS })
     }
 
     fn arguments(&self) -> String {

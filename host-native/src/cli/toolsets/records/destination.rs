@@ -38,7 +38,8 @@ impl Destination {
         let is_known =
             |name: &PathBuf| STANDARD_OUTPUT.iter().any(|known| name == Path::new(known));
         if name == Path::new("-") || names.iter().any(is_known) {
-            let (name, to) = ("standard output".to_owned(), Box::new(io::stdout()));
+            let name = "standard output".to_owned();
+            let to = Box::new(io::stdout());
             return Ok(Destination::Stream { name, to, file: None });
         }
         let new =

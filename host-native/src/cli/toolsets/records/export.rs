@@ -68,7 +68,8 @@ impl Export {
             Format::Json => "json",
         };
         let mut progress = Progress::new("records");
-        let (mut arguments, mut done) = (json!({"format": format}), 0);
+        let mut arguments = json!({"format": format});
+        let mut done = 0;
         loop {
             let page = target.page::<Page>("export_records", arguments.clone());
             progress.clear();

@@ -51,7 +51,8 @@ impl Findings {
                 Severity::Warning => ("warning", AnsiColor::Yellow.on_default().bold()),
             };
             let style = if self.colours { style } else { Style::new() };
-            let (file, message) = (visible(&file), visible(&finding.message));
+            let file = visible(&file);
+            let message = visible(&finding.message);
             format!("{file}:{}: {style}{severity}:{style:#} {message}", finding.line)
         });
         lines.collect::<Vec<_>>().join("\n")
@@ -66,7 +67,8 @@ impl Findings {
             1 => format!("1 {name}"),
             _ => format!("{count} {name}s"),
         };
-        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
+        let errors = self.count(Severity::Error);
+        let warnings = self.count(Severity::Warning);
         [counted(documents, "document"), counted(errors, "error"), counted(warnings, "warning")]
             .join(", ")
     }

@@ -62,7 +62,8 @@ struct Page {
 pub(in crate::cli) fn summary_of(repository: &Path) -> Result<(String, bool), Error> {
     let memory = builder().toolsets([TOOLSET]).allow(repository).build().map_err(Error::usage)?;
     let runtime = runtime()?;
-    let (mut findings, mut cursor) = (Findings::of(repository), None);
+    let mut findings = Findings::of(repository);
+    let mut cursor = None;
     loop {
         let page = runtime.block_on(page(&memory, repository, cursor.as_deref()))?;
         findings.add(page.findings);
@@ -108,10 +109,7 @@ impl Validate {
             Format::Text => print_note(&findings.summary(documents)),
             Format::Json => print_json(&findings.document(documents).to_string())?,
         }
-        Ok(match findings.fail(self.strict) {
-            true => Error::TOOL.into(),
-            false => ExitCode::SUCCESS,
-        })
+        Ok(if findings.fail(self.strict) { Error::TOOL.into() } else { ExitCode::SUCCESS })
     }
 
     fn repository(&self) -> Result<PathBuf, Error> {

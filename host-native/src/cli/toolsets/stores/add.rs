@@ -37,10 +37,11 @@ impl Add {
         if let Some(mistake) = path_mistake(&self.directory.to_string_lossy()) {
             return Err(Error::usage(format!("`{shown}` {mistake}")));
         }
-        let absolute = match self.directory.starts_with("~") {
-            true => self.directory.clone(),
-            false => std::path::absolute(&self.directory)
-                .map_err(|error| Error::usage(format!("`{shown}` is no directory: {error}")))?,
+        let absolute = if self.directory.starts_with("~") {
+            self.directory.clone()
+        } else {
+            std::path::absolute(&self.directory)
+                .map_err(|error| Error::usage(format!("`{shown}` is no directory: {error}")))?
         };
         if absolute.to_str().is_none() {
             return Err(Error::usage(format!("`{shown}` is not UTF-8: rename the directory")));

@@ -129,7 +129,8 @@ impl Import {
             arguments["category"] = json!(category);
         }
         let plan: Plan = target.call("plan_import", &arguments)?;
-        let (totals, progress) = (Totals::default(), Progress::new("files"));
+        let totals = Totals::default();
+        let progress = Progress::new("files");
         let mut run = Run { import: &self, target: &target, totals, progress };
         for (file, reason) in &folder.skipped {
             run.skip(file, reason);
