@@ -31,7 +31,7 @@ pub struct Cost {
 
 impl Cost {
     /// Measures calls that this process or another one makes.
-    pub fn of(
+    pub fn between(
         process: u32,
         calls: usize,
         work: impl FnOnce() -> io::Result<()>,
@@ -89,7 +89,7 @@ impl Comparison {
                 }
             }
             for (costs, rounds) in turns.iter().zip(&mut measured) {
-                rounds.push(Round::of(costs));
+                rounds.push(Round::from_costs(costs));
             }
         }
         let calls = measured[0][0].calls;
@@ -97,9 +97,9 @@ impl Comparison {
             .contestants
             .iter()
             .zip(&measured)
-            .map(|(contestant, own)| Row::of(contestant.name(), own, &measured[0]))
+            .map(|(contestant, own)| Row::new(contestant.name(), own, &measured[0]))
             .collect();
-        let aimed = self.aims.iter().filter_map(|aim| Aimed::of(aim, &rows)).collect();
+        let aimed = self.aims.iter().filter_map(|aim| Aimed::new(aim, &rows)).collect();
         let Self { title, absent, .. } = self;
         Ok(Measured { title, rounds, calls, rows, aimed, absent })
     }
@@ -115,12 +115,16 @@ struct Round {
 }
 
 impl Round {
-    fn of(turns: &[Cost]) -> Self {
+    fn from_costs(turns: &[Cost]) -> Self {
         let calls = turns.iter().map(|turn| turn.calls).sum();
         let per_call = |time: Duration, calls: usize| time.as_secs_f64() * 1e6 / calls as f64;
         let walls = turns.iter().map(|turn| per_call(turn.wall, turn.calls)).collect();
         let cpu: Option<Duration> = turns.iter().map(|turn| turn.cpu).sum();
-        Self { calls, wall: Figure::of(walls).median, cpu: cpu.map(|cpu| per_call(cpu, calls)) }
+        Self {
+            calls,
+            wall: Figure::from_rounds(walls).median,
+            cpu: cpu.map(|cpu| per_call(cpu, calls)),
+        }
     }
 }
 
@@ -147,17 +151,17 @@ pub struct Row {
 }
 
 impl Row {
-    fn of(name: &str, own: &[Round], first: &[Round]) -> Self {
+    fn new(name: &str, own: &[Round], first: &[Round]) -> Self {
         let cpu: Option<Vec<f64>> = own.iter().map(|round| round.cpu).collect();
         let cpu_ratio: Option<Vec<f64>> =
             own.iter().zip(first).map(|(own, first)| Some(own.cpu? / first.cpu?)).collect();
         let wall_ratio = own.iter().zip(first).map(|(own, first)| own.wall / first.wall);
         Self {
             name: name.to_owned(),
-            cpu_ratio: cpu_ratio.map(Figure::of),
-            wall_ratio: Figure::of(wall_ratio.collect()),
-            cpu: cpu.map(Figure::of),
-            wall: Figure::of(own.iter().map(|round| round.wall).collect()),
+            cpu_ratio: cpu_ratio.map(Figure::from_rounds),
+            wall_ratio: Figure::from_rounds(wall_ratio.collect()),
+            cpu: cpu.map(Figure::from_rounds),
+            wall: Figure::from_rounds(own.iter().map(|round| round.wall).collect()),
         }
     }
 }
@@ -173,7 +177,7 @@ pub struct Aimed {
 
 impl Aimed {
     /// None if the system does not give the quantity.
-    fn of(aim: &Aim, rows: &[Row]) -> Option<Self> {
+    fn new(aim: &Aim, rows: &[Row]) -> Option<Self> {
         let Aim { contestant, quantity, at_most } = *aim;
         let row = rows.iter().find(|row| row.name == contestant).expect("an aim's contestant runs");
         let figure = match quantity {

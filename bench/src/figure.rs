@@ -14,7 +14,7 @@ impl Figure {
     /// # Panics
     ///
     /// If there is no round.
-    pub fn of(mut rounds: Vec<f64>) -> Self {
+    pub fn from_rounds(mut rounds: Vec<f64>) -> Self {
         rounds.sort_by(f64::total_cmp);
         let middle = rounds.len() / 2;
         let median = match rounds.len() % 2 {
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn the_median_is_in_the_middle_of_an_odd_and_of_an_even_number_of_rounds() {
-        assert_eq!(Figure::of(vec![3.0, 1.0, 2.0]).to_string(), "2.00 (1.00 to 3.00)");
-        assert_eq!(Figure::of(vec![4.0, 1.0, 2.0, 30.0]).to_string(), "3.0 (1.0 to 30.0)");
-        assert_eq!(Figure::of(vec![80.0, 110.4]).to_string(), "95 (80 to 110)");
+        assert_eq!(Figure::from_rounds(vec![3.0, 1.0, 2.0]).to_string(), "2.00 (1.00 to 3.00)");
+        assert_eq!(Figure::from_rounds(vec![4.0, 1.0, 2.0, 30.0]).to_string(), "3.0 (1.0 to 30.0)");
+        assert_eq!(Figure::from_rounds(vec![80.0, 110.4]).to_string(), "95 (80 to 110)");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub struct Machine {
 
 impl Machine {
     /// This machine, and the file system of the directory.
-    pub fn of(directory: &Path) -> Self {
+    pub fn new(directory: &Path) -> Self {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         Self {
             cores: thread::available_parallelism().map_or(1, usize::from),

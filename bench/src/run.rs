@@ -100,7 +100,7 @@ impl Bench {
                 vec![Start, Languages, ReadSummary, AppendEntry, Records, Search, Layers, Stores]
             }
         };
-        let machine = Machine::of(&directory);
+        let machine = Machine::new(&directory);
         if !how.json {
             println!("{}; medians (least to most of the rounds)", machine.shown());
         }

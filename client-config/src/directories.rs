@@ -28,7 +28,7 @@ impl Directories {
     /// # Errors
     ///
     /// If there is no home directory.
-    pub fn of_system() -> Result<Self, Error> {
+    pub fn from_system() -> Result<Self, Error> {
         let absolute =
             |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let Some(home) = env::home_dir().filter(|home| home.is_absolute()) else {

@@ -23,7 +23,7 @@ pub enum Server {
 
 impl Server {
     /// What an entry of any client starts or reaches, as far as it says so.
-    pub(crate) fn of(entry: &Value) -> Self {
+    pub(crate) fn from_entry(entry: &Value) -> Self {
         let url = REACHED.iter().find_map(|name| entry[name].as_str());
         if let Some(url) = url {
             return Server::Url(url.to_owned());

@@ -10,7 +10,7 @@
 //! use agent_memory_client_config::{Client, Directories, Plan, Scope, Server};
 //!
 //! # let home = tempfile::tempdir()?;
-//! let directories = Directories { home: home.path().into(), ..Directories::of_system()? };
+//! let directories = Directories { home: home.path().into(), ..Directories::from_system()? };
 //! let file = Client::Cursor.file(Scope::User, &directories)?;
 //! let program = "/usr/local/bin/agent-memory".to_owned();
 //! let server = Server::Command { program, arguments: vec!["serve".to_owned()] };

@@ -211,7 +211,7 @@ pub fn installed(file: &Path, client: Client) -> Result<Option<Server>, Error> {
     let file = behind_links(file)?;
     let text = read(&file)?.unwrap_or_default();
     let entry = client.found(&text).map_err(|reason| unreadable(&file, reason))?;
-    Ok(entry.map(|entry| Server::of(&entry)))
+    Ok(entry.map(|entry| Server::from_entry(&entry)))
 }
 
 /// Whether an entry has these fields, and none that is null here.

@@ -97,7 +97,7 @@ impl Error {
     }
 
     /// The error of a transaction's commit. After `io` the commit may have happened.
-    pub fn of_commit(error: storage::Error) -> Self {
+    pub fn from_commit(error: storage::Error) -> Self {
         match error.code {
             ErrorCode::Io => Self::from(error).after_change(),
             _ => error.into(),
@@ -161,7 +161,7 @@ impl ToolError for Error {
     }
 
     fn refusal(&self) -> Refusal {
-        Refusal::of(self.code.category(), self.code, &self.message, &json!({ "error": self }))
+        Refusal::new(self.code.category(), self.code, &self.message, &json!({ "error": self }))
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn page_end_in(text: &str, begin: usize, limit: usize) -> usize {
         return text.len();
     }
     let window = offset(limit.saturating_add(LOOKAHEAD)).unwrap_or(rest.len());
-    begin + page_end(&Outline::of(&rest[..window]), &(0..window), limit)
+    begin + page_end(&Outline::parse(&rest[..window]), &(0..window), limit)
 }
 
 /// A page of a text, and the characters before the next one if there is one.
@@ -94,7 +94,7 @@ mod tests {
             ("été très long", 5, "été t"),
             ("a\r\nb\r\nc", 5, "a\r\n"),
         ] {
-            let end = page_end(&Outline::of(text), &(0..text.len()), limit);
+            let end = page_end(&Outline::parse(text), &(0..text.len()), limit);
             assert_eq!(&text[..end], page, "{text:?}");
         }
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn pages_lose_nothing_and_are_as_long_as_the_limit_says() {
         let text = "# t\n\n## A\n\npara\ngraph\n\n- é\n- \u{1d4b3}\n\n```\ncode\n```\n".repeat(7);
-        let outline = Outline::of(&text);
+        let outline = Outline::parse(&text);
         for limit in 1..80 {
             let mut at = 0;
             let mut pages = Vec::new();

@@ -218,7 +218,7 @@ fn add<T: Table>(
             From::Index(known) => {
                 let unread = Some(entries.unread_row(T::NUMBER, key, known.version));
                 let request = entries.request;
-                let entry = Entry::of(facts, &request.zone, request.now);
+                let entry = Entry::from_facts(facts, &request.zone, request.now);
                 (Entry { unread, ..entry }, index.counts(known))
             }
         };

@@ -31,7 +31,7 @@ impl Date {
     }
 
     /// A day of the years 0 to 9999. None if it does not exist.
-    pub(crate) fn of(year: i64, month: i64, day: i64) -> Option<Self> {
+    pub(crate) fn new(year: i64, month: i64, day: i64) -> Option<Self> {
         let (year, month, day) =
             (year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?);
         civil::Date::new(year, month, day).ok().filter(|date| date.year() >= 0).map(Self)

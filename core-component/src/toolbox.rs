@@ -61,16 +61,16 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn of(call: Call<'_>, answer: Result<String, Refusal>) -> Self {
+    fn new(call: Call<'_>, answer: Result<String, Refusal>) -> Self {
         let changed = call.changed.into_inner();
         let follow_ups = call.follow_ups.into_inner();
         let wants_vector = call.wants_vector.into_inner();
         Self { answer, changed, follow_ups, wants_vector }
     }
 
-    fn of_value(call: Call<'_>, answer: Checked<Value>) -> Self {
+    fn from_value(call: Call<'_>, answer: Checked<Value>) -> Self {
         let answer = answer.map(|value| value.to_string()).map_err(|error| error.refusal());
-        Self::of(call, answer)
+        Self::new(call, answer)
     }
 
     /// The output, or the toolset's error, as JSON.
@@ -102,7 +102,7 @@ pub fn call_tool(
     let arguments = object(arguments)?;
     let call = new_call(storage, context, &toolsets);
     let answer = (tool.run)(&call, arguments);
-    Ok(Outcome::of(call, answer))
+    Ok(Outcome::new(call, answer))
 }
 
 /// Reads arguments; empty text counts as `{}`.
@@ -133,7 +133,7 @@ pub fn read_resource(
     };
     let contents = contents
         .map(|value| json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": value.to_string() }]));
-    Ok(Outcome::of_value(call, contents))
+    Ok(Outcome::from_value(call, contents))
 }
 
 /// Returns a prompt as JSON, in the form that `wit/toolbox` gives. `arguments` is a JSON object.
@@ -155,7 +155,7 @@ pub fn get_prompt(
     let arguments = prompt.arguments_of(arguments).map_err(Failure::invalid)?;
     let call = new_call(storage, context, &toolsets);
     let text = (prompt.get)(&call, &arguments);
-    Ok(Outcome::of_value(call, text.map(|text| prompt.message(&text))))
+    Ok(Outcome::from_value(call, text.map(|text| prompt.message(&text))))
 }
 
 fn find_prompt(
@@ -223,7 +223,7 @@ pub fn complete(
         values.truncate(MAX_COMPLETIONS);
         json!(values)
     });
-    Ok(Outcome::of_value(call, values))
+    Ok(Outcome::from_value(call, values))
 }
 
 /// Lists at most 100 follow-ups that are neither answered nor under a lease, as those of the outcome.
@@ -240,7 +240,7 @@ pub fn pending(storage: &dyn Storage, context: &Context) -> Result<Outcome, Fail
         let own = (follow_ups.pending)(&call);
         listed = listed.and(own);
     }
-    Ok(Outcome::of_value(call, listed.map(|()| Value::Null)))
+    Ok(Outcome::from_value(call, listed.map(|()| Value::Null)))
 }
 
 /// Claims a follow-up with a lease of so many seconds. The answer is `true`, or `false` if another
@@ -259,7 +259,7 @@ pub fn claim(
     let (follow_ups, number) = find_follow_up(&toolsets, id)?;
     let call = new_call(storage, context, &toolsets);
     let claimed = (follow_ups.claim)(&call, number, lease_seconds);
-    Ok(Outcome::of_value(call, claimed.map(Value::Bool)))
+    Ok(Outcome::from_value(call, claimed.map(Value::Bool)))
 }
 
 /// Answers a follow-up with JSON, whose form depends on its kind. A second answer changes nothing.
@@ -280,7 +280,7 @@ pub fn answer(
         .map_err(|error| Failure::invalid(format!("the answer cannot be read: {error}")))?;
     let call = new_call(storage, context, &toolsets);
     let answered = (follow_ups.answer)(&call, number, payload);
-    Ok(Outcome::of_value(call, answered))
+    Ok(Outcome::from_value(call, answered))
 }
 
 /// The toolset and the number in the id of a follow-up.

@@ -48,11 +48,11 @@ pub(crate) struct Work {
 pub(crate) struct Share(u64);
 
 impl Work {
-    pub fn of_search() -> Self {
-        Self::of(OF_SEARCH)
+    pub fn for_search() -> Self {
+        Self::new(OF_SEARCH)
     }
 
-    fn of(work: u64) -> Self {
+    fn new(work: u64) -> Self {
         let left = Cell::new(work);
         let floor = Cell::new(Share(0));
         let indexing = Cell::new(OF_INDEXING);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn each_part_has_an_equal_share_of_what_is_left() {
-        let work = Work::of(90);
+        let work = Work::new(90);
         let whole = work.share();
         work.begin(whole, 3);
         assert_eq!(work.left(), 30);

@@ -34,7 +34,7 @@ impl Scene {
     fn new(is_store: bool) -> Self {
         let memory = InMemoryStorage::new();
         let place =
-            if is_store { Place::of_family("stores", "notes") } else { Place::repository("/repo") };
+            if is_store { Place::in_group("stores", "notes") } else { Place::repository("/repo") };
         memory.grant_family("stores");
         memory.grant(place.clone());
         let reads = Cell::new(0);

@@ -173,7 +173,7 @@ fn a_caller_of_one_store_reaches_no_other() {
     let storage = MemoryStorage::new();
     storage.grant_family("stores");
     for name in ["team", "own"] {
-        storage.grant(Place::of_family("stores", name));
+        storage.grant(Place::in_group("stores", name));
     }
     let context = json!({
         "settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z",
@@ -211,5 +211,5 @@ fn a_caller_of_one_store_reaches_no_other() {
     }
     let missing = answer("get_memory", &json!({"store": "own", "path": "a"}));
     assert_eq!(missing["error"]["code"], "MEMORY_NOT_FOUND");
-    assert!(storage.documents(&Place::of_family("stores", "team"), Area::Documents).is_empty());
+    assert!(storage.documents(&Place::in_group("stores", "team"), Area::Documents).is_empty());
 }

@@ -86,7 +86,7 @@ impl exported::Guest for Component {
     fn new_lock_path(label: String, name: String) -> Result<String, types::Error> {
         let path = grants().places.family(&label).and_then(|family| {
             let directory = family.new_place(&name)?;
-            let layout = Layout::of_directory(directory.as_ref(), &directory, true, &[])?;
+            let layout = Layout::from_directory(directory.as_ref(), &directory, true, &[])?;
             Ok(layout.lock_path().to_string_lossy().into_owned())
         });
         path.map_err(error)

@@ -100,7 +100,7 @@ impl Repository {
 
     /// The store `team` with these files.
     pub fn with_store(files: &[(&str, &[u8])]) -> Self {
-        let store = Self::at(Place::of_family("stores", "team"), files);
+        let store = Self::at(Place::in_group("stores", "team"), files);
         store.storage.grant_family("stores");
         store
     }

@@ -152,7 +152,7 @@ pub struct Front<'a> {
 
 impl<'a> Front<'a> {
     /// Splits a document.
-    pub fn of(text: &'a str) -> Self {
+    pub fn parse(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let none = || Self { yaml: None, root: Ok(None), body: text };
         let (first, mut at) = line(text, 0);
@@ -173,12 +173,12 @@ impl<'a> Front<'a> {
 
     /// Splits the document of a memory with this content. One that begins with a rule may be a body as
     /// a whole.
-    pub fn of_memory(text: &'a str, content: &str) -> Self {
+    pub fn parse_memory(text: &'a str, content: &str) -> Self {
         let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
         if whole == content {
             return Self { yaml: None, root: Ok(None), body: whole };
         }
-        Self::of(text)
+        Self::parse(text)
     }
 
     /// Whether there is front matter.

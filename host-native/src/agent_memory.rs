@@ -134,7 +134,7 @@ impl AgentMemory {
     ///
     /// Those of [`Storage::open`].
     pub fn family_directory(&self, label: &str, name: &str) -> Result<String, storage::Error> {
-        let place = storage::Place::of_family(label, name);
+        let place = storage::Place::in_group(label, name);
         Ok(self.0.storage.open(&place, &[])?.location().to_owned())
     }
 

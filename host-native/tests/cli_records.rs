@@ -319,7 +319,7 @@ fn a_server_leaves_the_database_in_one_file_when_it_ends() {
     for signal in [None, Some(Signal::TERM), Some(Signal::INT)] {
         let scratch = Scratch::new();
         let mut serve = scratch.command("serve --toolset records --records-format sqlite");
-        let mut client = Client::of(&mut serve, ProtocolVersion::Initialized);
+        let mut client = Client::new(&mut serve, ProtocolVersion::Initialized);
         client.call("add_core_memory", json!({"content": "x"}));
         assert!(!is_in_one_file(&scratch), "while it runs");
         let status = match signal {

@@ -318,7 +318,7 @@ fn an_empty_cursor_is_the_first_page_of_every_list() {
     for version in PROTOCOL_VERSIONS {
         let serve = &mut agent_memory(&repository.root());
         serve.args(["serve", "--toolset", "all", "--data-dir"]);
-        let mut client = Client::of(serve.arg(repository.root().join("data")), version);
+        let mut client = Client::new(serve.arg(repository.root().join("data")), version);
         for (method, list) in [
             ("tools/list", "tools"),
             ("resources/list", "resources"),
@@ -405,7 +405,7 @@ fn nothing_but_messages_is_printed_at_any_log_level() {
     for version in PROTOCOL_VERSIONS {
         let serve = &mut agent_memory(&repository.root());
         serve.args(["serve", "--log-level", "DEBUG"]);
-        let mut client = Client::of(serve, version);
+        let mut client = Client::new(serve, version);
         client.call("start_session", repository.arguments(json!({})));
         client.call("no_such_tool", json!({}));
         let (rest, status) = client.end();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn serve(repository: &Repository, version: ProtocolVersion) -> Client {
     let mut serve = agent_memory(&repository.root());
     serve.args(["serve", "--toolset", "records", "--memory-dir", "memories"]);
-    Client::of(&mut serve, version)
+    Client::new(&mut serve, version)
 }
 
 fn code(answer: &Value) -> i64 {
@@ -150,7 +150,7 @@ fn without_resources_their_methods_are_not_found() {
     for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
         let serve = &mut agent_memory(&repository.root());
-        let mut client = Client::of(serve.args(["serve", "--toolset", "memory"]), version);
+        let mut client = Client::new(serve.args(["serve", "--toolset", "memory"]), version);
         client.request("tools/list", json!({}));
         for method in ["resources/list", "resources/templates/list"] {
             assert_eq!(code(&client.request(method, json!({}))), -32601, "{version:?}: {method}");
@@ -164,7 +164,7 @@ fn without_resources_their_methods_are_not_found() {
 
 /// The client of a server of `sessions` that was started in a repository.
 fn sessions(repository: &Repository, version: ProtocolVersion) -> Client {
-    Client::of(agent_memory(&repository.root()).arg("serve"), version)
+    Client::new(agent_memory(&repository.root()).arg("serve"), version)
 }
 
 #[test]

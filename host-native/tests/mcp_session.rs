@@ -19,7 +19,7 @@ fn calls_that_are_sent_together_are_numbered_in_their_order() {
         let repository = Repository::new();
         let serve = &mut agent_memory(&repository.root());
         serve.args(["serve", "--fixed-clock", "2025-01-01T00:00:00Z+24h"]);
-        let mut client = Client::of(serve.args(["--utc-offset", "+00:00"]), version);
+        let mut client = Client::new(serve.args(["--utc-offset", "+00:00"]), version);
         // Each call has a date of its own, so that the name of its file shows its number.
         let mut together = Vec::new();
         for _ in 0..CALLS {
@@ -138,7 +138,7 @@ fn sigterm_ends_a_server_with_success_while_its_input_is_open() {
 #[test]
 fn a_client_that_cancels_a_call_gets_no_answer_and_can_go_on() {
     let repository = Repository::new();
-    let lock = HeldLock::of(&repository);
+    let lock = HeldLock::new(&repository);
     let mut client = Client::start(&repository, ProtocolVersion::Initialized);
     let arguments = repository.arguments(json!({}));
     let call = json!({"name": "start_session", "arguments": arguments});
@@ -158,7 +158,7 @@ fn a_client_that_cancels_a_call_gets_no_answer_and_can_go_on() {
 #[test]
 fn a_cancelled_call_of_a_batch_is_left_out_of_the_answers() {
     let repository = Repository::new();
-    let lock = HeldLock::of(&repository);
+    let lock = HeldLock::new(&repository);
     let serve = &mut agent_memory(&repository.root());
     let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-03-26", json!({}));
@@ -185,7 +185,7 @@ fn a_cancelled_call_of_a_batch_is_left_out_of_the_answers() {
 struct HeldLock(#[expect(dead_code, reason = "held until it is dropped")] rusqlite::Connection);
 
 impl HeldLock {
-    fn of(repository: &Repository) -> Self {
+    fn new(repository: &Repository) -> Self {
         let directory = repository.root().join(".git/agent-memory");
         std::fs::create_dir(&directory).expect("the lock's directory");
         let lock = rusqlite::Connection::open(directory.join("turn.sqlite")).expect("the lock");
@@ -277,7 +277,7 @@ fn a_client_is_not_asked_for_roots_without_need_or_without_the_capability() {
     assert_eq!(structured(&answer)["created"], true, "{answer}");
 
     let serve = &mut agent_memory(&started_in.root());
-    let mut client = Client::of(serve.arg("serve"), ProtocolVersion::Initialized);
+    let mut client = Client::new(serve.arg("serve"), ProtocolVersion::Initialized);
     let answer = client.call("start_session", elsewhere.arguments(json!({})));
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
     assert!(text.contains("RepositoryNotAllowed"), "{answer}");

@@ -21,7 +21,7 @@ pub struct Error {
 }
 
 impl Error {
-    fn of(code: &str, message: &str) -> Self {
+    fn new(code: &str, message: &str) -> Self {
         let json = json!({"error": {"code": code, "message": message}}).to_string();
         Error { code: code.to_owned(), message: message.to_owned(), json }
     }
@@ -33,13 +33,13 @@ impl From<Failure> for Error {
             FailureCode::NotFound => "not-found",
             FailureCode::InvalidRequest => "invalid-request",
         };
-        Error::of(code, &failure.message)
+        Error::new(code, &failure.message)
     }
 }
 
 impl From<SettingsError> for Error {
     fn from(error: SettingsError) -> Self {
-        Error::of("invalid-request", &error.to_string())
+        Error::new("invalid-request", &error.to_string())
     }
 }
 
@@ -57,7 +57,7 @@ impl Plugin {
     ///
     /// If a variable cannot be read.
     pub fn new(environment: &Environment<'_>) -> Result<Self, Error> {
-        Ok(Plugin { settings: Settings::of(environment)?, calls: 0 })
+        Ok(Plugin { settings: Settings::from_environment(environment)?, calls: 0 })
     }
 
     /// The tools for models that are mounted, as a JSON array.
@@ -119,12 +119,12 @@ impl Plugin {
                 since.as_millis() as i64
             }
         };
-        let no_randomness = |_| Error::of("invalid-request", "the host gives no random numbers");
+        let no_randomness = |_| Error::new("invalid-request", "the host gives no random numbers");
         let seed = match *seed {
             Some(seed) => seed.wrapping_add(call),
             None => getrandom::u64().map_err(no_randomness)?,
         };
-        let invalid = |what: &str| Error::of("invalid-request", what);
+        let invalid = |what: &str| Error::new("invalid-request", what);
         Ok(Context {
             settings: of_context.clone(),
             now: agent_memory_core::time::Timestamp::from_milliseconds(now)

@@ -69,7 +69,7 @@ impl Family {
 
     fn layout_of(&self, directory: &Path) -> Result<Layout, Error> {
         let is_private = self.base.is_private(directory);
-        Layout::of_directory(directory, &directory.to_string_lossy(), is_private, &[])
+        Layout::from_directory(directory, &directory.to_string_lossy(), is_private, &[])
     }
 
     fn members(&self) -> Result<Members, Error> {
@@ -107,7 +107,7 @@ impl Family {
     fn registry_tree(&self) -> Result<Place, Error> {
         let directory = self.registry.parent().unwrap_or(Path::new("/"));
         let shown = self.registry.to_string_lossy();
-        let layout = Layout::of_registry(directory, self.registry_name(), &shown)?;
+        let layout = Layout::from_registry(directory, self.registry_name(), &shown)?;
         Ok(Place::new(layout, self.durability, self.lock_wait))
     }
 }

@@ -100,7 +100,7 @@ impl Settings {
     /// # Errors
     ///
     /// If the value of a variable cannot be read; the message names the variable and what it accepts.
-    pub fn of(environment: &Environment<'_>) -> Result<Self, SettingsError> {
+    pub fn from_environment(environment: &Environment<'_>) -> Result<Self, SettingsError> {
         let variables = Variables(environment);
         let described = toolbox::describe();
         let Description { toolsets } =
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn without_variables_nothing_is_granted() {
-        let settings = Settings::of(&|_| None).unwrap();
+        let settings = Settings::from_environment(&|_| None).unwrap();
         assert!(settings.storage.repositories.is_empty());
         assert!(settings.storage.places.iter().all(|place| matches!(place.form, Form::Missing)));
     }

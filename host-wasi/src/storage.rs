@@ -58,7 +58,7 @@ impl PluginStorage {
         let layout = match place {
             Asked::Repository(name) => {
                 let resolved = Repository::resolve(name, &self.grants());
-                return Layout::of_repository(
+                return Layout::from_repository(
                     resolved.map_err(|error| self.with_hint(error, name))?,
                 );
             }
@@ -67,7 +67,7 @@ impl PluginStorage {
                 Form::DatabaseFile => return Err(needs_a_database(label)),
                 Form::Family(family) => family.layout(name)?,
                 Form::Directory { path, is_private, databases } => {
-                    Layout::of_directory(path, &path.to_string_lossy(), *is_private, databases)?
+                    Layout::from_directory(path, &path.to_string_lossy(), *is_private, databases)?
                 }
             },
         };

@@ -8,7 +8,7 @@ fn settings(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
         let found = variables.iter().find(|(variable, _)| *variable == name);
         found.map(|(_, value)| (*value).to_owned())
     };
-    Settings::of(&get)
+    Settings::from_environment(&get)
 }
 
 #[test]

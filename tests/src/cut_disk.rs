@@ -45,12 +45,12 @@ impl CutDisk {
         run("truncate", &["--size", XFS_SIZE, text(&outer)])?;
         run("mkfs.xfs", &["-q", "-m", "reflink=1", text(&outer)])
             .map_err(|why| format!("{why} (Debian: `apt-get install xfsprogs`)"))?;
-        let xfs = Mounted::of(&outer, "nouuid")?;
+        let xfs = Mounted::new(&outer, "nouuid")?;
         let image = xfs.path().join(IMAGE);
         run("truncate", &["--size", EXT4_SIZE, text(&image)])?;
         run("mkfs.ext4", &["-q", "-i", "8192", text(&image)])
             .map_err(|why| format!("{why} (Debian: `apt-get install e2fsprogs`)"))?;
-        let ext4 = Mounted::of(&image, EXT4_OPTIONS)?;
+        let ext4 = Mounted::new(&image, EXT4_OPTIONS)?;
         Ok(Self { ext4, xfs, _images: images })
     }
 
@@ -68,7 +68,7 @@ impl CutDisk {
         let image = self.xfs.path().join("cut.img");
         let from = self.xfs.path().join(IMAGE);
         run("cp", &["--reflink=always", text(&from), text(&image)])?;
-        Ok(Cut { mounted: Mounted::of(&image, EXT4_OPTIONS)?, image })
+        Ok(Cut { mounted: Mounted::new(&image, EXT4_OPTIONS)?, image })
     }
 }
 
@@ -91,7 +91,7 @@ impl Drop for Cut {
 struct Mounted(TempDir);
 
 impl Mounted {
-    fn of(image: &Path, options: &str) -> Result<Self, String> {
+    fn new(image: &Path, options: &str) -> Result<Self, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let options = format!("loop,{options}");
         run("mount", &["-o", &options, text(image), text(directory.path())])?;

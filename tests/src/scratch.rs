@@ -42,22 +42,22 @@ impl Scratch {
     }
 
     /// The place of a case's toolset, with the documents or the database that the case gives.
-    pub fn of(case: &Case) -> Self {
-        Self::of_drive(case, "")
+    pub fn from_case(case: &Case) -> Self {
+        Self::on_drive(case, "")
     }
 
     /// The same for a program that finds the file system on a drive.
-    pub fn of_drive(case: &Case, drive: &'static str) -> Self {
+    pub fn on_drive(case: &Case, drive: &'static str) -> Self {
         let scratch = match case.toolset() {
-            "records" => Self::of_records(&case.given()),
-            "layers" => Self::of_layers(case.given_sql()),
-            "stores" => Self::of_stores(&case.given_stores(), &case.given(), drive),
+            "records" => Self::with_records(&case.given()),
+            "layers" => Self::with_layers(case.given_sql()),
+            "stores" => Self::with_stores(&case.given_stores(), &case.given(), drive),
             _ => Self::new(&case.given()),
         };
         Self { drive, ..scratch }
     }
 
-    fn of_records(given: &Documents) -> Self {
+    fn with_records(given: &Documents) -> Self {
         let scratch = Self { kept: Kept::Records, ..Self::new(&Documents::new()) };
         // Without documents, the host makes the directory.
         if !given.is_empty() {
@@ -69,7 +69,7 @@ impl Scratch {
         scratch
     }
 
-    fn of_layers(given: &[String]) -> Self {
+    fn with_layers(given: &[String]) -> Self {
         let scratch = Self { kept: Kept::Layers, ..Self::new(&Documents::new()) };
         // Without statements, the host makes the directory and the file.
         if !given.is_empty() {
@@ -82,7 +82,7 @@ impl Scratch {
     }
 
     /// The stores are where the host would create them.
-    fn of_stores(names: &[&str], given: &Documents, drive: &str) -> Self {
+    fn with_stores(names: &[&str], given: &Documents, drive: &str) -> Self {
         let scratch = Self { kept: Kept::Stores, ..Self::new(&Documents::new()) };
         if names.is_empty() {
             return scratch;

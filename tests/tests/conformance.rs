@@ -32,7 +32,7 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         report.complaints(&all, expected)
     };
     let run = |(runner, expectations, start): &(&str, &str, Start)| {
-        let expected = Expectations::of(expectations);
+        let expected = Expectations::load(expectations);
         let report = report(runner, *start, &expected, &cases);
         report.write();
         (report, expected)
@@ -62,7 +62,7 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         match ran {
             None => {}
             Some(Ok(report)) => {
-                complaints.extend(complaints_about(&report, &Expectations::of(runner)));
+                complaints.extend(complaints_about(&report, &Expectations::load(runner)));
                 complaints.extend(other_tools(&report));
                 reports.push(report);
             }

@@ -27,14 +27,14 @@ impl Scene {
     fn with(limits: Limits, lock_wait: Duration) -> Scene {
         let repository = tempfile::tempdir().unwrap();
         let builder = AgentMemory::builder().limits(limits).lock_wait(lock_wait);
-        Scene::of(repository, builder)
+        Scene::build(repository, builder)
     }
 
     /// A scene with a directory of records, too.
     fn with_records(limits: Limits) -> Scene {
         let repository = tempfile::tempdir().unwrap();
         let records = repository.path().join("records");
-        Scene::of(
+        Scene::build(
             repository,
             AgentMemory::builder().limits(limits).setting(
                 "guests",
@@ -44,7 +44,7 @@ impl Scene {
         )
     }
 
-    fn of(repository: TempDir, builder: Builder) -> Scene {
+    fn build(repository: TempDir, builder: Builder) -> Scene {
         let memory = builder
             .image(guests())
             .allow(repository.path())

@@ -35,7 +35,7 @@ struct Use {
 }
 
 impl File {
-    fn of(text: &str) -> File {
+    fn parse(text: &str) -> File {
         let mut file = File::default();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
@@ -54,7 +54,7 @@ impl File {
                     tree += lines.next().expect("a `use` ends").trim();
                 }
                 let paths = spelled_out(tree.trim_end_matches(';')).into_iter();
-                file.uses.extend(paths.map(|path| Use::of(&path, is_public)));
+                file.uses.extend(paths.map(|path| Use::new(&path, is_public)));
             } else if !start.is_empty() && !start.starts_with("//") {
                 file.has_code |= !start.starts_with('#');
                 let is_of_path = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
@@ -96,7 +96,7 @@ fn segments(path: &str) -> Vec<String> {
 }
 
 impl Use {
-    fn of(path: &str, is_public: bool) -> Use {
+    fn new(path: &str, is_public: bool) -> Use {
         let (path, name) = match path.split_once(" as ") {
             Some((path, name)) => (path, Some(name.to_owned())),
             None => (path, None),
@@ -117,7 +117,7 @@ impl Crate {
         let mut files = BTreeMap::new();
         let mut declared = vec![Module::new()];
         while let Some(module) = declared.pop() {
-            let file = File::of(&read(&module));
+            let file = File::parse(&read(&module));
             let children =
                 file.children.iter().map(|name| [module.clone(), vec![name.clone()]].concat());
             declared.extend(children);

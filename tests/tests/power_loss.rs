@@ -262,7 +262,7 @@ fn cut_disk(writers: &[Writer], delays: &[Duration], launcher: &[&str], figures:
             let sent = count(|writer| &writer.sent);
             figures.cuts += 1;
             for work in Work::ALL {
-                let kept = StoredMemory::of(work, cut.path());
+                let kept = StoredMemory::new(work, cut.path());
                 figures.torn += kept.torn.len();
                 let cut = figures.cuts;
                 let torn =
@@ -313,7 +313,7 @@ struct StoredMemory {
 }
 
 impl StoredMemory {
-    fn of(work: Work, root: &Path) -> Self {
+    fn new(work: Work, root: &Path) -> Self {
         let mut kept = Self::default();
         match work {
             Work::Log => kept.read_logs(&root.join(TREE).join(AGENT).join("logs")),

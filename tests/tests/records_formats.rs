@@ -22,7 +22,7 @@ struct Host {
 }
 
 impl Host {
-    fn of(format: Format) -> Self {
+    fn new(format: Format) -> Self {
         let storage = InMemoryStorage::new();
         storage.grant(Place::named("records"));
         Self { storage, format, calls: 0 }
@@ -50,7 +50,7 @@ fn both_formats_give_the_same_answers() {
     let first = seed_or(1);
     for seed in first..first + SEQUENCES {
         let mut random = Random::new(seed);
-        let mut hosts = Format::ALL.map(Host::of);
+        let mut hosts = Format::ALL.map(Host::new);
         let mut ids: Vec<String> = Vec::new();
         for step in 0..CALLS {
             let (tool, arguments) = call(&mut random, &ids);
@@ -76,7 +76,7 @@ fn both_formats_give_the_same_answers() {
 #[test]
 fn a_text_is_found_as_it_is_after_each_change() {
     const MEMORIES: usize = 100;
-    let mut host = Host::of(Format::Sqlite);
+    let mut host = Host::new(Format::Sqlite);
     let found = |host: &mut Host, word: &str| -> Vec<Value> {
         let query = json!({"agent_id": "ada", "search": word});
         let page = host.call("query_memories", &query);
@@ -116,7 +116,7 @@ fn a_text_is_found_as_it_is_after_each_change() {
 /// A change that does not change the folded text does not change the index either.
 #[test]
 fn a_text_that_differs_only_in_case_is_found_after_it_is_indexed() {
-    let mut host = Host::of(Format::Sqlite);
+    let mut host = Host::new(Format::Sqlite);
     let store = |host: &mut Host, content: &str| {
         let memory = json!({"agent_id": "ada", "type": "learning", "content": content});
         host.call("store_memory", &memory)["id"].clone()

@@ -23,7 +23,7 @@ fn a_first_session_is_synced_with_every_directory_that_it_makes() {
         let repo = scratch.repo();
         let arguments = json!({"agent_name": "aristotle", "repo_root": repo});
         let start = |launcher: &[&str]| Process::start_by(launcher, *host, &repo);
-        let traced = Traced::of(*host, &scratch, &[], start, "start_session", arguments);
+        let traced = Traced::new(*host, &scratch, &[], start, "start_session", arguments);
         traced.assert_made(&[
             ".git/agent-memory",
             ".github",
@@ -49,7 +49,7 @@ fn a_first_record_is_synced_with_every_directory_that_it_makes() {
                 Process::start_on_records_by(launcher, *host, &directory, format)
             };
             let learning = json!({"content": "a learning"});
-            let traced = Traced::of(*host, &scratch, &[], start, "add_recent_learning", learning);
+            let traced = Traced::new(*host, &scratch, &[], start, "add_recent_learning", learning);
             traced.assert_made(&["../memories", "../memories/.agent-memory"]);
             traced.assert_durable();
             if format == Format::Json {
@@ -84,7 +84,8 @@ fn a_backup_is_copied_and_synced_where_the_file_system_has_no_links() {
         let before = std::fs::read(directory.join("default.json")).expect("the file");
 
         let no_links = ["-e", "inject=link,linkat:error=EPERM"];
-        let traced = Traced::of(*host, &scratch, &no_links, start, "add_recent_learning", learning);
+        let traced =
+            Traced::new(*host, &scratch, &no_links, start, "add_recent_learning", learning);
         assert!(traced.text.contains("(INJECTED)"), "{host:?} makes no link");
         let backup = directory.join("default.json.backup");
         let (from, _) =
@@ -110,7 +111,7 @@ struct Traced {
 }
 
 impl Traced {
-    fn of(
+    fn new(
         host: Host,
         scratch: &Scratch,
         options: &[&str],

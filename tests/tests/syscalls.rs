@@ -133,7 +133,7 @@ struct Expected {
 
 impl Expected {
     /// The states of the core with storage in memory.
-    fn of(tool: Tool) -> Self {
+    fn new(tool: Tool) -> Self {
         let place = Place::repository("/repo");
         let context = context_of(&json!({
             "settings": {"toolsets": ["sessions"]}, "seed": 1,
@@ -188,7 +188,7 @@ fn sweep(host: Host, tool: Tool, sample: usize) {
     let mut injections: Vec<Injection> =
         points.reached.iter().flat_map(syscalls::Point::injections).collect();
     let all = injections.len();
-    let subject = Subject { host, tool, paths, expected: Expected::of(tool) };
+    let subject = Subject { host, tool, paths, expected: Expected::new(tool) };
     match (env::var(REPLAY), env::var("AGENT_MEMORY_SYSCALLS")) {
         (Ok(wanted), _) => {
             injections.retain(|injection| subject.name(injection) == wanted);
@@ -268,7 +268,7 @@ impl Subject {
         let scratch = scratch(self.tool);
         let command = self.host.command(self.tool, &scratch.places().repo).expect("it is built");
         let traced = injection.run(&command, &scratch.repo(), &self.paths);
-        let Files { documents, temporary } = Files::of(&scratch);
+        let Files { documents, temporary } = Files::new(&scratch);
         let states = &self.expected.states;
         let said = said(&traced.output);
         let all = states.len() - 1;
@@ -284,7 +284,7 @@ impl Subject {
         ensure(again.status.success(), || {
             format!("the repeated call fails: {}", self::said(&again))
         })?;
-        let Files { documents, temporary } = Files::of(&scratch);
+        let Files { documents, temporary } = Files::new(&scratch);
         let wanted = if stand == all { &self.expected.twice } else { &states[all] };
         ensure(documents == *wanted, || format!("the repeated call leaves {documents:?}"))?;
         let strays = [temporary, scratch.strays()].concat();
@@ -329,7 +329,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(scratch: &Scratch) -> Self {
+    fn new(scratch: &Scratch) -> Self {
         let is_temporary = |path: &String| path.ends_with(".agent-memory-tmp");
         let (temporary, documents): (Documents, Documents) =
             scratch.documents().into_iter().partition(|(path, _)| is_temporary(path));

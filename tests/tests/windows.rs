@@ -43,9 +43,9 @@ fn every_case_holds_with_the_same_documents() {
         return not_asked_for(wine::WINE);
     }
     let cases = load_all();
-    let expected = Expectations::of("windows");
+    let expected = Expectations::load("windows");
     let core =
-        report("core", |case| Ok(CoreSession::start(case)), &Expectations::of("core"), &cases);
+        report("core", |case| Ok(CoreSession::start(case)), &Expectations::load("core"), &cases);
     let windows = on_windows(&expected, &cases);
     let for_people = for_people();
     let may_skip = |case: &Case| expected.skip(case, &for_people).is_some();

@@ -23,14 +23,14 @@ pub struct Asked {
 
 impl Asked {
     /// Our own server, asked the same in each turn.
-    pub fn new(mut command: Command, directory: Rc<TempDir>, calls: &Calls) -> io::Result<Self> {
+    pub fn ours(mut command: Command, directory: Rc<TempDir>, calls: &Calls) -> io::Result<Self> {
         let request = |(id, arguments)| stateless_request(id, calls.tool, arguments).to_string();
         let requests: Vec<String> = calls.arguments.iter().enumerate().map(request).collect();
         let server = Conversation::start(&mut command)?;
-        Ok(Self::of(Server::NAME.to_owned(), server, directory, move || requests.clone()))
+        Ok(Self::new(Server::NAME.to_owned(), server, directory, move || requests.clone()))
     }
 
-    pub fn of(
+    pub fn new(
         name: String,
         server: Conversation,
         directory: Rc<TempDir>,
@@ -74,7 +74,7 @@ impl Contestant for Asked {
 
     fn take_turn(&mut self) -> io::Result<Cost> {
         let Self { server, requests, .. } = self;
-        Cost::of(server.process(), requests.len(), || {
+        Cost::between(server.process(), requests.len(), || {
             requests.iter().try_for_each(|request| ask(server, request))
         })
     }

@@ -35,7 +35,7 @@ impl Contestant for BareRead {
 
     fn take_turn(&mut self) -> io::Result<Cost> {
         let calls = self.disk.calls.arguments.len();
-        Cost::of(process::id(), calls, || {
+        Cost::between(process::id(), calls, || {
             for _ in 0..calls {
                 std::hint::black_box(fs::read_to_string(&self.summary)?);
             }
@@ -69,7 +69,7 @@ impl Contestant for BareAppend {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.logs.len(), || {
+        Cost::between(process::id(), self.logs.len(), || {
             self.logs.iter().try_for_each(|log| replace(log))
         })
     }
@@ -102,7 +102,7 @@ impl Contestant for CoreThenBare {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.bare.logs.len(), || {
+        Cost::between(process::id(), self.bare.logs.len(), || {
             self.core.take_turn()?;
             self.bare.take_turn().map(drop)
         })

@@ -89,7 +89,7 @@ impl Contestant for Component {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.arguments.len(), || {
+        Cost::between(process::id(), self.arguments.len(), || {
             (0..self.arguments.len())
                 .try_for_each(|index| self.call(index))
                 .map_err(io::Error::other)

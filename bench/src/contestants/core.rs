@@ -38,7 +38,7 @@ impl Contestant for Core {
 
     fn take_turn(&mut self) -> io::Result<Cost> {
         let context = context();
-        Cost::of(process::id(), self.arguments.len(), || {
+        Cost::between(process::id(), self.arguments.len(), || {
             for arguments in &self.arguments {
                 match toolbox::call_tool(&self.storage, self.tool, arguments, &context) {
                     Ok(outcome) if outcome.answer.is_ok() => {}

@@ -41,7 +41,7 @@ impl Contestant for Library {
 
     fn take_turn(&mut self) -> io::Result<Cost> {
         let tool = self.disk.calls.tool;
-        Cost::of(process::id(), self.arguments.len(), || {
+        Cost::between(process::id(), self.arguments.len(), || {
             self.runtime.block_on(async {
                 for arguments in &self.arguments {
                     match self.memory.call(tool, arguments).await {

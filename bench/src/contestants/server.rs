@@ -76,7 +76,7 @@ impl Contestant for Server {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(self.server.process(), self.requests.len(), || {
+        Cost::between(self.server.process(), self.requests.len(), || {
             for request in &self.requests {
                 self.server.say(request)?;
                 let answer = self.server.hear()?;

@@ -150,7 +150,7 @@ impl Contestant for BareEngine {
             Task::Add(numbers) => numbers.len(),
             Task::Find(_, calls) => *calls,
         };
-        Cost::of(process::id(), calls, || {
+        Cost::between(process::id(), calls, || {
             let done = match task {
                 Task::Add(numbers) => {
                     numbers.clone().map(Episode::new).try_for_each(|episode| engine.add(&episode))

@@ -58,5 +58,5 @@ pub fn server(directory: Rc<TempDir>, calls: &Calls) -> io::Result<Asked> {
     let mut command = Command::new(programs::built("agent-memory")?);
     let file = directory.path().join(DATABASE);
     command.args(["serve", "--toolset", "layers", "--layers-db", path_text(&file)?]);
-    Asked::new(command, directory, calls)
+    Asked::ours(command, directory, calls)
 }

@@ -240,7 +240,7 @@ impl Contestant for BareEngine {
             Task::Add(rows) => rows.len(),
             Task::Query(_, calls) | Task::Recall(calls, _) => *calls,
         };
-        Cost::of(process::id(), calls, || {
+        Cost::between(process::id(), calls, || {
             let done = match task {
                 Task::Add(rows) => rows
                     .iter()

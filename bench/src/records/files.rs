@@ -37,7 +37,7 @@ impl Contestant for Parse {
 
     fn take_turn(&mut self) -> io::Result<Cost> {
         let DurableCopy { file, calls, .. } = &self.0;
-        Cost::of(process::id(), *calls, || {
+        Cost::between(process::id(), *calls, || {
             for _ in 0..*calls {
                 let parsed: serde_json::Value = serde_json::from_slice(&fs::read(file)?)?;
                 std::hint::black_box(parsed);
@@ -53,7 +53,7 @@ impl Contestant for DurableCopy {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.calls, || {
+        Cost::between(process::id(), self.calls, || {
             for _ in 0..self.calls {
                 let contents = fs::read(&self.file)?;
                 let temporary = self.file.with_extension("tmp");

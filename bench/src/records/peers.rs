@@ -82,7 +82,7 @@ impl Peer {
             next += adds;
             (next - adds..next).map(|number| create(number, vec![entity(number)])).collect()
         };
-        Ok(Asked::of(self.name.to_owned(), server, directory, make))
+        Ok(Asked::new(self.name.to_owned(), server, directory, make))
     }
 
     /// The server with so many memories; a turn asks it some times.
@@ -97,7 +97,7 @@ impl Peer {
         let arguments = json!({"query": query});
         let search = move |id| request(id, "search_nodes", &arguments).to_string();
         let make = move || (memories + 1..=memories + calls).map(&search).collect();
-        Ok(Asked::of(self.name.to_owned(), server, directory, make))
+        Ok(Asked::new(self.name.to_owned(), server, directory, make))
     }
 
     /// The server with so many memories, and its directory.

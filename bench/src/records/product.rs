@@ -67,7 +67,7 @@ impl Contestant for Library {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.arguments.len(), || {
+        Cost::between(process::id(), self.arguments.len(), || {
             self.runtime.block_on(async {
                 for arguments in &self.arguments {
                     match self.memory.call(self.tool, arguments).await {
@@ -88,5 +88,5 @@ pub fn server(filled: Filled, calls: &Calls) -> io::Result<Asked> {
     command.args(["serve", "--toolset", "records", "--toolset", "memory"]);
     command.args(["--memory-dir", directory]);
     command.args(["--records-format", filled.format.name()]);
-    Asked::new(command, filled.directory, calls)
+    Asked::ours(command, filled.directory, calls)
 }

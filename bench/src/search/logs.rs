@@ -30,7 +30,7 @@ pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
     let root = path_text(repository.path())?.to_owned();
     let arguments = vec![json!({"query": QUESTION, "repo_root": root}); calls];
     let asked = Calls { tool: "search_memory", arguments };
-    let server = Asked::new(serve(repository.path())?, repository, &asked)?;
+    let server = Asked::ours(serve(repository.path())?, repository, &asked)?;
     let texts = Memory::texts(logs * ENTRIES);
     Ok(Comparison {
         title: format!("a question to {} logs of 5 KB (aim: under 20 ms)", thousands(logs)),

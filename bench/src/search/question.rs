@@ -55,7 +55,7 @@ impl Contestant for Bm25 {
     fn take_turn(&mut self) -> io::Result<Cost> {
         let any = QUESTION.split(' ').collect::<Vec<_>>().join(" OR ");
         let sql = "SELECT rowid FROM texts WHERE texts MATCH ?1 ORDER BY rank LIMIT 8";
-        Cost::of(process::id(), self.calls, || {
+        Cost::between(process::id(), self.calls, || {
             for _ in 0..self.calls {
                 let ranked = || -> rusqlite::Result<usize> {
                     let mut statement = self.database.prepare_cached(sql)?;

@@ -55,7 +55,7 @@ impl Contestant for BareAdd {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.adds.len(), || self.adds.iter().try_for_each(write))
+        Cost::between(process::id(), self.adds.len(), || self.adds.iter().try_for_each(write))
     }
 }
 
@@ -101,7 +101,7 @@ impl Contestant for BareReads {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        Cost::of(process::id(), self.calls, || {
+        Cost::between(process::id(), self.calls, || {
             for _ in 0..self.calls {
                 for directory in &self.directories {
                     fs::read_dir(directory)?.try_for_each(|entry| entry.map(drop))?;

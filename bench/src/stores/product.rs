@@ -24,7 +24,7 @@ fn command(directory: &TempDir) -> io::Result<Command> {
 
 /// The server, asked the same in each turn.
 pub fn server(directory: Rc<TempDir>, calls: &Calls) -> io::Result<Asked> {
-    Asked::new(command(&directory)?, directory, calls)
+    Asked::ours(command(&directory)?, directory, calls)
 }
 
 /// The server, which adds other memories in each turn.
@@ -34,7 +34,7 @@ pub fn adding(
     mut next: std::ops::Range<usize>,
 ) -> io::Result<Asked> {
     let server = Conversation::start(&mut command(&directory)?)?;
-    Ok(Asked::of(Server::NAME.to_owned(), server, directory, move || {
+    Ok(Asked::new(Server::NAME.to_owned(), server, directory, move || {
         let pages = next.clone().map(|number| shape.page(number));
         let request = |page: super::Page| stateless_request(0, "add_memory", &page.arguments());
         let requests = pages.map(|page| request(page).to_string()).collect();
@@ -63,7 +63,7 @@ impl Contestant for Reindex {
 
     fn take_turn(&mut self) -> io::Result<Cost> {
         let server = &mut self.server;
-        Cost::of(server.process(), 1, || {
+        Cost::between(server.process(), 1, || {
             let mut arguments = json!({"store": STORE});
             loop {
                 ask(server, &stateless_request(0, "reindex_store", &arguments).to_string())?;

@@ -87,7 +87,7 @@ impl Builder {
         let mut parts = Parts::default();
         let mut found = Vec::new();
         for text in texts {
-            let language = Language::of(text, self.usual);
+            let language = Language::detect(text, self.usual);
             for line in text.split('\n') {
                 each_token(line, |word, role| {
                     found.push((self.stem(language, word, role), parts.add_stem()));

@@ -43,16 +43,16 @@ impl<'a> Agent<'a> {
     }
 
     pub fn settings(&self) -> LayersSettings {
-        LayersSettings::of(self.call.context)
+        LayersSettings::from_context(self.call.context)
     }
 
     /// Reads from one view of the memories.
     pub fn read<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T, Error>) -> Result<T, Error> {
         let Some(database) = existing_database(self.call)? else {
-            return read(&Reader::of_nothing(self.name));
+            return read(&Reader::empty(self.name));
         };
         let view = database.begin(Mode::Read)?;
-        let reader = Reader::of(&*view, self.name);
+        let reader = Reader::new(&*view, self.name);
         read(&reader.map_err(|error| error.for_caller(self.call.context))?)
     }
 
@@ -102,14 +102,14 @@ impl<'a> Agent<'a> {
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
-        let writer = Writer::of(&*transaction, self.name, self.call.context.now);
+        let writer = Writer::new(&*transaction, self.name, self.call.context.now);
         let mut writer = writer.map_err(|error| error.for_caller(self.call.context))?;
         let done = change(&mut writer)?;
         if !writer.has_changed() {
             return Ok(done);
         }
         let forgotten = std::mem::take(&mut writer.forgotten);
-        transaction.commit().map_err(Error::of_commit)?;
+        transaction.commit().map_err(Error::from_commit)?;
         // A call has one transaction at a time, and the index needs one.
         drop(transaction);
         for (table, ids) in &forgotten {

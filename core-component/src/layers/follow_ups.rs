@@ -25,7 +25,7 @@ pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
 /// Adds the oldest batches without a lease to the follow-ups of the call, if a model can be asked:
 /// those of agents that the caller may use.
 fn pending(call: &Call<'_>) -> Result<(), Error> {
-    let models = LayersSettings::of(call.context).models(call.context);
+    let models = LayersSettings::from_context(call.context).models(call.context);
     let Some(database) = existing_database(call)? else { return Ok(()) };
     if models.is_empty() {
         return Ok(());
@@ -52,7 +52,7 @@ fn claim(call: &Call<'_>, batch: i64, seconds: u32) -> Result<bool, Error> {
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
     let is_claimed = lease(&*transaction, batch, call.context.now, seconds)?;
     if is_claimed {
-        transaction.commit().map_err(Error::of_commit)?;
+        transaction.commit().map_err(Error::from_commit)?;
     }
     Ok(is_claimed)
 }

@@ -63,7 +63,7 @@ impl Default for LayersSettings {
 
 impl LayersSettings {
     /// Those of a call.
-    pub fn of(context: &Context) -> Self {
+    pub fn from_context(context: &Context) -> Self {
         context.settings.of("layers").expect("checked before the call")
     }
 

@@ -36,12 +36,12 @@ impl<'a> Entry<'a> {
     ///
     /// The first heading of level 1 or 2, at any depth, or the first fence, comment or HTML block
     /// that is not closed.
-    pub fn of(text: &'a str) -> Result<Self, ContentError> {
+    pub fn parse(text: &'a str) -> Result<Self, ContentError> {
         let parser = Parser::new(text);
         let defines_links = parser.reference_definitions().iter().next().is_some();
         match first_error(parser, text) {
             Some(error) => Err(error),
-            None => Ok(Self { outline: Outline::of(text), defines_links }),
+            None => Ok(Self { outline: Outline::parse(text), defines_links }),
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
             ("<search\n```", 1),
             ("<textarea>\n\n## two\n</textarea>", 1),
         ] {
-            assert_eq!(Entry::of(text).err().map(|error| error.line), Some(line), "{text}");
+            assert_eq!(Entry::parse(text).err().map(|error| error.line), Some(line), "{text}");
         }
         for text in [
             "### three",
@@ -177,7 +177,7 @@ mod tests {
             "a\n\n---",
             "#hash",
         ] {
-            assert!(Entry::of(text).is_ok(), "{text}");
+            assert!(Entry::parse(text).is_ok(), "{text}");
         }
     }
 
@@ -194,13 +194,13 @@ mod tests {
             ("é\n=", "becomes a heading of level 1 by the line `=` below it: remove it"),
             ("> a\n> ===", "becomes a heading of level 1 by the line `===` below it: remove it"),
         ] {
-            assert_eq!(Entry::of(text).expect_err("refused").what, error, "{text}");
+            assert_eq!(Entry::parse(text).expect_err("refused").what, error, "{text}");
         }
     }
 
     #[test]
     fn a_link_definition_may_not_use_a_label_of_the_document() {
-        let entry = Entry::of("see [it]\n\n[it]: /a").expect("an entry");
+        let entry = Entry::parse("see [it]\n\n[it]: /a").expect("an entry");
         assert_eq!(entry.conflicting_definition("a [link](/b) and `[it]`"), None);
         for document in ["a use of [It]", "[IT]: /other", "- deep\n  - [text][it]"] {
             let error = entry.conflicting_definition(document);

@@ -23,7 +23,7 @@ pub(crate) fn insert(
     text: &str,
     check: impl FnOnce(Outline<'_>) -> Result<(), ContentError>,
 ) -> Result<String, ContentError> {
-    let entry = Entry::of(text)?;
+    let entry = Entry::parse(text)?;
     let source = before.source;
     if let Some(error) = entry.conflicting_definition(source) {
         return Err(error);

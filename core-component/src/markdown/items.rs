@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn the_items_of_a_list_are_those_of_its_first_level() {
-        let outline = Outline::of("- one\n  - deep\n\n  more\n- two\n\ntext");
+        let outline = Outline::parse("- one\n  - deep\n\n  more\n- two\n\ntext");
         assert_eq!(items(&outline, &outline.blocks[0]), ["- one\n  - deep\n\n  more", "- two"]);
         assert_eq!(items(&outline, &outline.blocks[1]), ["text"]);
     }

@@ -43,7 +43,7 @@ pub(crate) enum BlockKind {
 }
 
 impl<'a> Outline<'a> {
-    pub fn of(source: &'a str) -> Self {
+    pub fn parse(source: &'a str) -> Self {
         let base = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut blocks: Vec<Block> = Vec::new();
         let mut depth = 0;
@@ -96,9 +96,9 @@ impl<'a> Outline<'a> {
         // A byte order mark is one only at the beginning of a document.
         let begins_with_mark = start > 0 && with[start..].starts_with('\u{feff}');
         if begins_with_mark || next.is_some_and(|next| next.level().is_none()) {
-            return Outline::of(with);
+            return Outline::parse(with);
         }
-        let near = Outline::of(&with[start..end]).blocks;
+        let near = Outline::parse(&with[start..end]).blocks;
         let mut near: Vec<Block> = near.into_iter().map(|block| block.moved(start)).collect();
         // A heading may use a link that is defined outside the part that was parsed.
         for (now, was) in near.iter_mut().zip(&self.blocks[first..head]) {
@@ -142,7 +142,7 @@ impl<'a> Outline<'a> {
         // The parser decides: it does not always end lines and fences where `open` does.
         let absorbs = || {
             let with = format!("{}\n\nx\n", &self.source[last.range.start..]);
-            Outline::of(&with).blocks.len() == 1
+            Outline::parse(&with).blocks.len() == 1
         };
         (open || absorbs()).then_some(last)
     }
@@ -276,7 +276,7 @@ mod tests {
             let tail = if next.is_empty() { String::new() } else { format!("{next}\n{after}") };
             let source = format!("{before}{tail}");
             let at = before.len();
-            let outline = Outline::of(&source);
+            let outline = Outline::parse(&source);
             let head = outline.blocks.partition_point(|block| block.range.start < at);
             let is_heading = |block: &Block| matches!(block.kind, BlockKind::Heading { .. });
             // Only such documents are changed: other insertions are refused before.
@@ -289,7 +289,7 @@ mod tests {
             }
             let added = format!("{}{added}{gap}", ["", "\n"][pick(4).min(1)]);
             let with = format!("{before}{added}{tail}");
-            let whole = Outline::of(&with);
+            let whole = Outline::parse(&with);
             let near = outline.with_insertion(&with, at, added.len());
             // An insertion that changes the next heading is refused, so the rest is not compared.
             let next = outline.blocks.get(head).map(|next| next.clone().moved(added.len()));

@@ -56,5 +56,5 @@ pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
 /// Whether Markdown reads `## name` as a heading with exactly this text.
 pub(crate) fn is_heading_text(name: &str) -> bool {
     let heading = format!("## {name}");
-    matches!(&Outline::of(&heading).blocks[..], [block] if block.is_section_heading(name))
+    matches!(&Outline::parse(&heading).blocks[..], [block] if block.is_section_heading(name))
 }

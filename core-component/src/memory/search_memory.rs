@@ -172,7 +172,7 @@ impl Tool for SearchMemory {
         let from = input.from_date.map(|text| Span::read(zone, &text, "from_date")).transpose()?;
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
-        let asked = AskedDays::of(&input.query, zone.date_at(call.context.now));
+        let asked = AskedDays::from_question(&input.query, zone.date_at(call.context.now));
         let query = query(call, &asked);
         let mut request = Request {
             lists_days: query.is_empty() && !asked.days.is_empty(),
@@ -188,7 +188,7 @@ impl Tool for SearchMemory {
             repo_root: input.repo_root,
             include_archived: input.include_archived,
             ignores_indexes: false,
-            work: Work::of_search(),
+            work: Work::for_search(),
         };
         let limit = input.limit as usize;
         let mut found = search(call, &request, &input.toolsets)?;
@@ -211,7 +211,7 @@ impl Tool for SearchMemory {
         }
         // A document changed since the search has seen its stamp.
         request.ignores_indexes = true;
-        request.work = Work::of_search();
+        request.work = Work::for_search();
         let found = search(call, &request, &input.toolsets)?;
         output(call, &request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
@@ -237,7 +237,7 @@ fn query(call: &Call<'_>, asked: &AskedDays) -> Query {
 /// `INVALID_INPUT` for numbers that are no vector.
 fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
     let given = call.context.vector.as_ref().filter(|given| given.text == query);
-    let vector = given.map(|given| Vector::of(&given.vector)).transpose();
+    let vector = given.map(|given| Vector::new(&given.vector)).transpose();
     vector.map_err(|reason| {
         Error::new(Code::InvalidInput, format!("the vector of the query {reason}"))
     })
@@ -254,7 +254,7 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Fou
     let wanted = |source: &&Source| {
         toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)
     };
-    let mut entries = Entries::of(request);
+    let mut entries = Entries::new(request);
     let mut is_any_searched = false;
     let mut failed = None;
     let sources: Vec<&Source> = call.sources.iter().filter(wanted).collect();
@@ -294,7 +294,7 @@ fn of_days_alone(
     let none = Query::in_language("", request.query.usual());
     let query = std::mem::replace(&mut request.query, none);
     request.lists_days = true;
-    request.work = Work::of_search();
+    request.work = Work::for_search();
     let found = search(call, request, toolsets)?;
     if found.candidates.is_empty() {
         (request.query, request.lists_days) = (query, false);
@@ -316,7 +316,7 @@ fn other_days(
 ) -> Result<Option<String>, Error> {
     let dates = (request.from.take(), request.to.take(), request.lists_days);
     request.lists_days = false;
-    request.work = Work::of_search();
+    request.work = Work::for_search();
     let found = search(call, request, toolsets)?;
     (request.from, request.to, request.lists_days) = dates;
     let day = |entry: &Entry| {

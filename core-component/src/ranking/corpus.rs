@@ -52,7 +52,7 @@ pub(crate) struct Ranked<T> {
 }
 
 impl<T> Corpus<T> {
-    pub fn of(query: &Query) -> Self {
+    pub fn new(query: &Query) -> Self {
         let with_term = vec![0; query.terms().len()];
         Self {
             of_query: query.weights().to_vec(),
@@ -77,7 +77,7 @@ impl<T> Corpus<T> {
         for (term, with) in self.statistics.with_term.iter_mut().enumerate() {
             *with += u64::from(counts.has(term));
         }
-        self.add_counted(counts, Match::of_words(counts.any()), entry);
+        self.add_counted(counts, Match::from_words(counts.any()), entry);
     }
 
     /// Counts entries that [`add_counted`](Self::add_counted) adds in part: how many there are, and
@@ -331,12 +331,12 @@ mod tests {
 
     /// The entries as they rank, the best first. A blank text begins a run.
     fn rank<'t>(question: &str, texts: &[&'t str]) -> Vec<&'t str> {
-        let ranked = ranked(&Query::of(question), texts);
+        let ranked = ranked(&Query::in_english(question), texts);
         ranked.into_iter().map(|ranked| ranked.entry).collect()
     }
 
     fn ranked<'t>(query: &Query, texts: &[&'t str]) -> Vec<Ranked<&'t str>> {
-        let mut corpus = Corpus::of(query);
+        let mut corpus = Corpus::new(query);
         for text in texts {
             match *text {
                 "" => corpus.begin_run(),
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn a_hit_says_by_what_it_is_found() {
         let texts = ["The physician is ill.", "so", "", "A doctor lives here.", "yes"];
-        let query = Query::of("doctor").with_thesaurus();
+        let query = Query::in_english("doctor").with_thesaurus();
         let mut found: Vec<_> = ranked(&query, &texts)
             .iter()
             .map(|one| (one.entry, one.found_by, one.coverage))
@@ -393,8 +393,8 @@ mod tests {
 
     #[test]
     fn matches_with_words_of_the_query_are_chosen_first() {
-        let query = Query::of("doctor").with_thesaurus();
-        let mut corpus = Corpus::of(&query);
+        let query = Query::in_english("doctor").with_thesaurus();
+        let mut corpus = Corpus::new(&query);
         for at in 0..2 * MAX_MATCHES {
             corpus.begin_run();
             let text = if at % 2 == 0 { "physician physician" } else { "a doctor of letters" };
@@ -407,8 +407,8 @@ mod tests {
 
     #[test]
     fn an_entry_counts_without_being_a_hit() {
-        let query = Query::of("kite");
-        let mut corpus = Corpus::of(&query);
+        let query = Query::in_english("kite");
+        let mut corpus = Corpus::new(&query);
         corpus.add(&query.count(["a kite"]), None);
         corpus.add(&query.count(["and its string"]), Some("and its string"));
         let ranked = corpus.ranked();
@@ -428,8 +428,8 @@ mod tests {
     #[test]
     fn an_entry_of_many_has_its_neighbours_as_candidates_and_no_others() {
         let texts: Vec<String> = (0..1_200).map(|n| format!("entry {n} of a kite")).collect();
-        let query = Query::of("kite 7");
-        let mut corpus = Corpus::of(&query);
+        let query = Query::in_english("kite 7");
+        let mut corpus = Corpus::new(&query);
         texts.iter().for_each(|text| corpus.add(&query.count([text.as_str()]), Some(text)));
         let ranked = corpus.ranked();
         assert!(ranked.iter().any(|ranked| ranked.entry == "entry 7 of a kite"));

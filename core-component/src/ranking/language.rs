@@ -68,8 +68,8 @@ impl Language {
 
     /// The language of a text: the one with the most stop words at its beginning. The usual one, if
     /// there are too few to tell.
-    pub fn of(text: &str, usual: Self) -> Self {
-        let counts = Counts::of(text);
+    pub fn detect(text: &str, usual: Self) -> Self {
+        let counts = Counts::from_text(text);
         let most = counts.most();
         if most < MIN_STOP_WORDS || counts.0[usual as usize] == most {
             return usual;
@@ -86,7 +86,7 @@ impl Language {
 
     /// The languages that a question may be in: those with the most stop words. All, if it has none.
     pub fn all_of(question: &str) -> Vec<Self> {
-        let counts = Counts::of(question);
+        let counts = Counts::from_text(question);
         let most = counts.most();
         Self::ALL.into_iter().filter(|language| counts.0[*language as usize] == most).collect()
     }
@@ -174,7 +174,7 @@ fn plain_word(part: &str) -> Option<&str> {
 struct Counts([usize; Language::ALL.len()]);
 
 impl Counts {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         let mut counts = Self([0; Language::ALL.len()]);
         for part in text.split_ascii_whitespace().take(TOLD_BY) {
             match plain_word(part) {
@@ -260,14 +260,14 @@ mod tests {
             ("", Language::English),
             ("猫 ไทย", Language::English),
         ] {
-            assert_eq!(Language::of(text, Language::English), language, "{text}");
+            assert_eq!(Language::detect(text, Language::English), language, "{text}");
         }
-        assert_eq!(Language::of("Schlüssel Büro", Language::German), Language::German);
-        assert_eq!(Language::of("It is in the office.", Language::German), Language::English);
+        assert_eq!(Language::detect("Schlüssel Büro", Language::German), Language::German);
+        assert_eq!(Language::detect("It is in the office.", Language::German), Language::English);
         let names = LANGUAGES.iter().map(|(name, _)| Language::from_name(name));
         assert!(names.eq(Language::ALL.map(Some)));
         let long = "key ".repeat(TOLD_BY) + &"der die das ".repeat(50);
-        assert_eq!(Language::of(&long, Language::English), Language::English);
+        assert_eq!(Language::detect(&long, Language::English), Language::English);
     }
 
     #[test]

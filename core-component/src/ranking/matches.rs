@@ -14,7 +14,7 @@ pub(crate) enum Match {
 }
 
 impl Match {
-    pub fn of_words(is_match: bool) -> Self {
+    pub fn from_words(is_match: bool) -> Self {
         if is_match { Self::Words } else { Self::None }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Passage {
 pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
     let begin = text.len() - text.trim_start().len();
     let whole = text.trim();
-    let language = Language::of(text, query.usual());
+    let language = Language::detect(text, query.usual());
     let part = match whole.len() {
         ..=TWO_PARTS => 0..whole.len(),
         _ => telling_part(whole, language, query),
@@ -146,21 +146,21 @@ mod tests {
     #[test]
     fn a_passage_says_where_it_begins() {
         let text = format!("\n {} red kite {}", "word ".repeat(9_000), "word ".repeat(9_000));
-        let Passage { shown, start } = passage(&text, &Query::of("red kites"), 60);
+        let Passage { shown, start } = passage(&text, &Query::in_english("red kites"), 60);
         let begin = shown.trim_matches('…');
         assert!(text[start..].starts_with(begin) && begin.contains("red kite"), "{shown}");
     }
 
     #[test]
     fn a_short_text_is_the_whole_shown() {
-        assert_eq!(shown(" short text\n", &Query::of("none"), 20), "short text");
+        assert_eq!(shown(" short text\n", &Query::in_english("none"), 20), "short text");
     }
 
     #[test]
     fn a_long_text_is_cut_between_words_around_its_matches() {
         let filler = "word ".repeat(100);
         let text = format!("{filler}the red kite flew over a house {filler}");
-        let found = shown(&text, &Query::of("kites flying houses red"), 60);
+        let found = shown(&text, &Query::in_english("kites flying houses red"), 60);
         assert!(found.contains("red kite flew over a house"), "{found}");
         assert!(found.starts_with("…word") && found.ends_with('…'), "{found}");
         assert!(found.chars().count() <= 60, "{found}");
@@ -170,14 +170,14 @@ mod tests {
     fn the_first_part_with_the_most_terms_is_chosen() {
         let gap = "word ".repeat(40);
         let text = format!("red {gap}red kite {gap}kite red {gap}red");
-        let found = shown(&text, &Query::of("red kites"), 60);
+        let found = shown(&text, &Query::in_english("red kites"), 60);
         assert!(found.contains("red kite") && !found.contains("kite red"), "{found}");
     }
 
     #[test]
     fn words_of_the_thesaurus_choose_a_passage_where_no_word_of_the_query_is() {
         let gap = "word ".repeat(40);
-        let query = Query::of("doctors").with_thesaurus();
+        let query = Query::in_english("doctors").with_thesaurus();
         let text = format!("first {gap}a physician came {gap}last");
         assert!(shown(&text, &query, 60).contains("a physician came"));
         let text = format!("a physician and his vaccine {gap}the doctor came {gap}last");
@@ -191,27 +191,27 @@ mod tests {
             for times in 0..5 {
                 let before = filler.repeat(times);
                 let text = format!("{before}red {filler}red kite {}", filler.repeat(5 - times));
-                let found = shown(&text, &Query::of("red kites"), 60);
+                let found = shown(&text, &Query::in_english("red kites"), 60);
                 assert!(found.contains("red kite"), "{times}: {found}");
                 assert!(found.starts_with('…') && found.ends_with('…'), "{found}");
                 assert!(found.chars().count() <= 60, "{found}");
             }
         }
         let unbroken = "ä".repeat(40_000) + "東京都庁" + &"ä".repeat(40_000);
-        assert!(shown(&unbroken, &Query::of("東京都"), 40).contains("東京都"));
+        assert!(shown(&unbroken, &Query::in_english("東京都"), 40).contains("東京都"));
     }
 
     #[test]
     fn a_text_without_a_match_begins_at_its_beginning() {
         let text = "ä".repeat(30) + " " + &"word ".repeat(30);
-        let found = shown(&text, &Query::of("none"), 50);
+        let found = shown(&text, &Query::in_english("none"), 50);
         assert!(found.starts_with('ä') && found.ends_with("word…"), "{found}");
     }
 
     #[test]
     fn scripts_without_spaces_are_cut_too() {
         let text = "私は昨日".repeat(50) + "東京都庁へ行きました" + &"私は昨日".repeat(50);
-        let found = shown(&text, &Query::of("東京都"), 40);
+        let found = shown(&text, &Query::in_english("東京都"), 40);
         assert!(found.contains("東京都庁"), "{found}");
         assert!(found.chars().count() <= 40, "{found}");
     }

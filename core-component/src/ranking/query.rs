@@ -42,7 +42,7 @@ struct Term {
 impl Query {
     /// The query for a question, where texts are usually in English.
     #[cfg(test)]
-    pub fn of(text: &str) -> Self {
+    pub fn in_english(text: &str) -> Self {
         Self::in_language(text, Language::English)
     }
 
@@ -151,7 +151,7 @@ impl Query {
         let mut parts = Parts::default();
         let mut found = Vec::new();
         for text in texts {
-            let language = Language::of(text, self.usual);
+            let language = Language::detect(text, self.usual);
             for line in text.split('\n') {
                 self.each_term(language, line, |term| {
                     let part = parts.add_stem();
@@ -234,7 +234,7 @@ mod tests {
             ("Who are you?", "are who you"),
             ("?!", ""),
         ] {
-            let terms = Query::of(question).terms;
+            let terms = Query::in_english(question).terms;
             let first: Vec<&str> = terms.iter().map(|stems| stems[0].as_str()).collect();
             assert_eq!(first.join(" "), stems);
         }
@@ -251,11 +251,11 @@ mod tests {
             ("решение", "решен"),
         ] {
             let terms: Vec<String> =
-                Query::of(question).terms.iter().map(|stems| stems.join(" ")).collect();
+                Query::in_english(question).terms.iter().map(|stems| stems.join(" ")).collect();
             assert_eq!(terms.join("|"), stems, "{question}");
         }
         let has = |question, stem: &str| {
-            Query::of(question).terms.iter().flatten().any(|one| one == stem)
+            Query::in_english(question).terms.iter().flatten().any(|one| one == stem)
         };
         assert!(has("getUserName", "user") && has("python3", "python"));
         assert!(!has("JavaScript", "java") && !has("C#", "c"));
@@ -266,7 +266,7 @@ mod tests {
         let query = Query::in_language("Haus", Language::German);
         assert!(query.count(["alte Häuser streichen"]).any());
         assert!(query.count(["the house, das Haus"]).any());
-        assert!(!Query::of("Haus").count(["alte Häuser streichen"]).any());
+        assert!(!Query::in_english("Haus").count(["alte Häuser streichen"]).any());
         let query = Query::in_language("Which walls do we paint?", Language::German);
         assert!(query.count(["paint the wall that is next to the house"]).any());
         assert!(query.count(["paint wall"]).any(), "stems of German for an English word");
@@ -274,14 +274,14 @@ mod tests {
 
     #[test]
     fn no_stem_is_in_two_terms() {
-        let query = Query::of("plane plan planes planen plans notes note not");
+        let query = Query::in_english("plane plan planes planen plans notes note not");
         let all: Vec<&String> = query.terms.iter().flatten().collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 
     #[test]
     fn words_of_the_thesaurus_come_after_those_of_the_query() {
-        let query = Query::of("Which doctors drive a car?").with_thesaurus();
+        let query = Query::in_english("Which doctors drive a car?").with_thesaurus();
         let terms: Vec<&str> = query.terms().iter().map(|term| term[0].as_str()).collect();
         assert_eq!(terms[..3], ["car", "doctor", "drive"]);
         assert_eq!(query.own_terms(), 3);
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn no_words_stand_for_names_and_words_that_ask_or_in_another_language() {
         for question in ["Who is the Doctor?", "mention", "Wo ist der doctor?", "猫", "v2"] {
-            let query = Query::of(question);
+            let query = Query::in_english(question);
             assert_eq!(query.clone().with_thesaurus(), query, "{question}");
         }
     }
@@ -304,7 +304,7 @@ mod tests {
         let words = "car doctor movie child error job street illness house river money garden \
                      kitchen winter teacher music letter animal doubt anger bread coffee dream \
                      flower forest friend game hair hospital island journey knife lake meal";
-        let query = Query::of(words).with_thesaurus();
+        let query = Query::in_english(words).with_thesaurus();
         assert_eq!(query.own_terms(), MAX_TERMS);
         let others = query.terms().len() - query.own_terms();
         assert!((1..=MAX_NEIGHBOURS).contains(&others), "{others}");
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_word_that_asks_weighs_less_and_a_name_more() {
-        let query = Query::of("Did Anna mention the red kite?");
+        let query = Query::in_english("Did Anna mention the red kite?");
         let words: Vec<&str> = query.terms().iter().map(|term| term[0].as_str()).collect();
         assert_eq!(words, ["anna", "kite", "mention", "red"]);
         assert_eq!(query.weights(), [1.2, 1.0, 0.6, 1.0]);
@@ -321,14 +321,14 @@ mod tests {
     #[test]
     fn a_text_is_counted_by_stems_and_its_length_has_all_of_them() {
         let found = |term, count| Found { part: 0, term, count };
-        let query = Query::of("colliding planes");
+        let query = Query::in_english("colliding planes");
         let counts = query.count(["A plane collided\nwith planes."]);
         assert_eq!(counts, Counts { lengths: vec![5], found: vec![found(0, 1), found(1, 2)] });
         assert!(!query.count(["none of these"]).any());
-        let query = Query::of("freezing");
+        let query = Query::in_english("freezing");
         let counts = query.count(["It froze.", "We freeze what is frozen."]);
         assert_eq!(counts, Counts { lengths: vec![7], found: vec![found(0, 3)] });
-        let query = Query::of("Wo ist das Haus?");
+        let query = Query::in_english("Wo ist das Haus?");
         let counts = query.count(["Die Häuser sind alt, aber das Haus ist neu."]);
         assert_eq!(counts, Counts { lengths: vec![9], found: vec![found(0, 2)] });
     }
@@ -336,7 +336,8 @@ mod tests {
     #[test]
     fn a_term_is_counted_in_each_part() {
         let line = format!("kite {}\n", "word ".repeat(70));
-        let counts = Query::of("kite").count([line.repeat(2).as_str(), "a kite and a kite"]);
+        let counts =
+            Query::in_english("kite").count([line.repeat(2).as_str(), "a kite and a kite"]);
         assert_eq!(counts.lengths, [71, 76]);
         let found = |part, count| Found { part, term: 0, count };
         assert_eq!(counts.found, [found(0, 1), found(1, 3)], "the rest joins the last part");

@@ -8,7 +8,7 @@ use crate::words::each_token;
 ///
 /// The stems are those of Snowball's algorithm for the language of the text.
 pub(crate) fn each_stem(text: &str, found: impl FnMut(&str, &str)) {
-    each_stem_in(Language::of(text, Language::English), text, found);
+    each_stem_in(Language::detect(text, Language::English), text, found);
 }
 
 /// Calls `found` with each word and its stem in a language. A part of a text has the stems that the
@@ -47,7 +47,7 @@ mod tests {
         let mut stems_of_parts = Vec::new();
         for part in ["Das Haus ", "ist alt. Die Häuser ", "sind es nicht."] {
             let found = |_: &str, stem: &str| stems_of_parts.push(stem.to_owned());
-            each_stem_in(Language::of(whole, Language::English), part, found);
+            each_stem_in(Language::detect(whole, Language::English), part, found);
         }
         assert_eq!(stems_of_parts, stems(whole));
     }

@@ -13,7 +13,7 @@ impl Vector {
     /// # Errors
     ///
     /// In words, for too few or too many numbers, for one that is not finite, and for zeros alone.
-    pub fn of(numbers: &[f32]) -> Result<Self, String> {
+    pub fn new(numbers: &[f32]) -> Result<Self, String> {
         if numbers.is_empty() || numbers.len() > MAX_DIMENSION {
             let count = numbers.len();
             return Err(format!("has {count} numbers instead of 1 to {MAX_DIMENSION}"));
@@ -65,8 +65,8 @@ mod tests {
     #[test]
     fn the_cosine_is_that_of_the_angle_whatever_the_lengths() {
         let cosine = |one: &[f32], other: &[f32]| {
-            let other = Vector::of(other).expect("a vector").to_bytes();
-            Vector::of(one).expect("a vector").cosine(&other)
+            let other = Vector::new(other).expect("a vector").to_bytes();
+            Vector::new(one).expect("a vector").cosine(&other)
         };
         assert_eq!(cosine(&[2.0, 0.0], &[9.0, 0.0]), Some(1.0));
         assert_eq!(cosine(&[1.0, 0.0], &[0.0, 5.0]), Some(0.0));
@@ -74,7 +74,7 @@ mod tests {
         let of_45_degrees = cosine(&[1.0, 1.0], &[1.0, 0.0]).expect("a cosine");
         assert!((of_45_degrees - 0.5_f64.sqrt()).abs() < 1e-7, "{of_45_degrees}");
         assert_eq!(cosine(&[1.0, 0.0], &[1.0, 0.0, 0.0]), None);
-        assert_eq!(Vector::of(&[1.0]).expect("a vector").cosine(&[0, 0, 128, 63, 0]), None);
+        assert_eq!(Vector::new(&[1.0]).expect("a vector").cosine(&[0, 0, 128, 63, 0]), None);
     }
 
     #[test]
@@ -86,9 +86,9 @@ mod tests {
             (vec![f32::INFINITY], "has no finite number at index 0"),
             (vec![0.0, -0.0], "has only zeros"),
         ] {
-            assert_eq!(Vector::of(&numbers), Err(reason.to_owned()));
+            assert_eq!(Vector::new(&numbers), Err(reason.to_owned()));
         }
-        assert!(Vector::of(&[f32::MAX, f32::MIN_POSITIVE]).is_ok());
-        assert!(Vector::of(&vec![1.0; 4_096]).is_ok());
+        assert!(Vector::new(&[f32::MAX, f32::MIN_POSITIVE]).is_ok());
+        assert!(Vector::new(&vec![1.0; 4_096]).is_ok());
     }
 }

@@ -95,7 +95,7 @@ impl<'a> Agent<'a> {
             }
             let Some(database) = self.database(false)? else { return read(&self.empty_file()) };
             let view = database.begin(Mode::Read)?;
-            let reader = SqliteReader::of(&*view, self.name)?;
+            let reader = SqliteReader::new(&*view, self.name)?;
             // A conversion to JSON may have ended since the file was looked for.
             if reader.has_agent() || !self.has_file()? {
                 return read(&reader);
@@ -122,7 +122,7 @@ impl<'a> Agent<'a> {
         if !self.exists()? {
             // A call that changes nothing must not create a lock or a database.
             self.check_case()?;
-            let mut writer = JsonWriter::of(self.empty_file(), self.call.context);
+            let mut writer = JsonWriter::new(self.empty_file(), self.call.context);
             let output = change(&mut writer)?;
             if !writer.has_changed() {
                 return Ok(output);
@@ -146,12 +146,12 @@ impl<'a> Agent<'a> {
         let lock = self.tree.lock(Some(&self.scope()))?;
         self.check_case()?;
         let file = self.file()?;
-        let format = RecordsSettings::of(self.call.context).format;
+        let format = RecordsSettings::from_context(self.call.context).format;
         if file.is_none() && (format == RecordsFormat::Sqlite || self.has_rows()?) {
             return Ok(self.change_rows(|writer| change(writer))?);
         }
         let file = file.unwrap_or_else(|| self.empty_file());
-        let mut writer = JsonWriter::of(file, self.call.context);
+        let mut writer = JsonWriter::new(file, self.call.context);
         let output = change(&mut writer).map_err(|error| self.with_backup_hint(error))?;
         if writer.has_changed() {
             let kept = writer.keys_if_removed();
@@ -178,14 +178,14 @@ impl<'a> Agent<'a> {
         let Some(database) = self.database(true)? else { return Err(self.being_converted()) };
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
         prepare(&*transaction)?;
-        let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
+        let mut writer = SqliteWriter::new(&*transaction, self.name, self.call.context)?;
         let output = change(&mut writer)?;
         if !writer.has_changed() {
             return Ok(output);
         }
         let follow_up = self.follow_up(&writer)?;
         let removed = writer.removed().to_vec();
-        transaction.commit().map_err(Error::of_commit)?;
+        transaction.commit().map_err(Error::from_commit)?;
         // A call has one transaction at a time, and the index needs one.
         drop(transaction);
         forget(self.call, self.name, &removed);
@@ -255,7 +255,7 @@ impl<'a> Agent<'a> {
         }
         let Some(database) = self.database(false)? else { return Ok(false) };
         let view = database.begin(Mode::Read)?;
-        let rows = AgentRows::of(&*view, self.name);
+        let rows = AgentRows::new(&*view, self.name);
         let Some(stored) = rows.find()? else { return Ok(false) };
         // A conversion to SQLite may have ended since the file was looked for.
         let Some(file) = self.file()? else { return Ok(false) };

@@ -91,7 +91,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let scope = agent.scope();
     let transaction = database.begin(Mode::Write(Some(&scope)))?;
     prepare(&*transaction)?;
-    let rows = AgentRows::of(&*transaction, agent.name);
+    let rows = AgentRows::new(&*transaction, agent.name);
     delete_copy(agent, &rows, file)?;
     let key = rows.begin_copy(version, &file.without_records())?;
     let mut records = file.imported();
@@ -102,7 +102,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
         }
         rows.add(key, &page.iter().collect::<Vec<_>>())?;
     }
-    transaction.commit().map_err(Error::of_commit)?;
+    transaction.commit().map_err(Error::from_commit)?;
     drop(transaction);
     let rename = Change::Rename {
         area: Area::Documents,
@@ -114,7 +114,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     agent.note_change();
     // A file that appears here later is a new one: the rows are not a copy of it.
     let transaction = database.begin(Mode::Write(Some(&scope))).map_err(after_change)?;
-    AgentRows::of(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
+    AgentRows::new(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
     Ok(Output::new(true, file.len() as u64))
 }
@@ -125,7 +125,7 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
-    let rows = AgentRows::of(&*transaction, agent.name);
+    let rows = AgentRows::new(&*transaction, agent.name);
     let stored = rows.find()?.ok_or_else(no_records)?;
     let (records, bytes) = rows.size(stored.key)?;
     check_size(agent, records, bytes)?;
@@ -151,13 +151,13 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
-    let rows = AgentRows::of(&*transaction, agent.name);
+    let rows = AgentRows::new(&*transaction, agent.name);
     let stored = rows.find()?.ok_or_else(no_records)?;
     let (records, _) = rows.size(stored.key)?;
     if stored.copy_of.is_some() {
         prepare(&*transaction)?;
         rows.forget_copy(stored.key)?;
-        transaction.commit().map_err(Error::of_commit)?;
+        transaction.commit().map_err(Error::from_commit)?;
     }
     Ok(Output::new(false, records))
 }
@@ -167,8 +167,8 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     if let Some(database) = agent.database(false)? {
         let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
         prepare(&*transaction)?;
-        if delete_copy(agent, &AgentRows::of(&*transaction, agent.name), file)? {
-            transaction.commit().map_err(Error::of_commit)?;
+        if delete_copy(agent, &AgentRows::new(&*transaction, agent.name), file)? {
+            transaction.commit().map_err(Error::from_commit)?;
             drop(transaction);
             forget_all(agent.call, agent.name);
         }
@@ -209,7 +209,7 @@ fn after_change(error: crate::storage::Error) -> Error {
 /// Fails early if the rows are certainly too many for a file. `bytes` is their size as compact JSON,
 /// which is shorter than the file.
 fn check_size(agent: &Agent<'_>, records: u64, bytes: u64) -> Result<(), Error> {
-    let (max_records, max_bytes) = limits(&RecordsSettings::of(agent.call.context));
+    let (max_records, max_bytes) = limits(&RecordsSettings::from_context(agent.call.context));
     if records > max_records {
         return Err(over_json_limit(agent.name, &format!("{records} memories"), max_records));
     }
@@ -231,7 +231,7 @@ fn file_text(
 ) -> Result<String, Error> {
     let context = agent.call.context;
     let text = rows.document(stored, context.now)?;
-    let (_, max_bytes) = limits(&RecordsSettings::of(context));
+    let (_, max_bytes) = limits(&RecordsSettings::from_context(context));
     if text.len() as u64 > max_bytes {
         Err(over_json_limit(agent.name, &format!("{} bytes", text.len()), max_bytes))
     } else {

@@ -85,7 +85,7 @@ impl Tool for ExportRecords {
             }
             let Some(database) = agent.database(false)? else { continue };
             let view = database.begin(Mode::Read)?;
-            let rows = AgentRows::of(&*view, agent.name);
+            let rows = AgentRows::new(&*view, agent.name);
             let Some(stored) = rows.find()? else { continue };
             let style = match input.format {
                 Format::Jsonl => Style::Lines,

@@ -34,7 +34,7 @@ fn pending(call: &Call<'_>) -> Result<(), Error> {
         let agent = Agent::open(call, &name)?;
         let Some(database) = in_database(&agent)? else { continue };
         let view = database.begin(Mode::Read)?;
-        if Vectors::of(&*view, key, model).are_wanted(call.context.now)? {
+        if Vectors::new(&*view, key, model).are_wanted(call.context.now)? {
             call.follow_ups.borrow_mut().push(follow_up(key, model));
         }
     }
@@ -73,7 +73,7 @@ fn in_database<'a, 'b>(agent: &'b Agent<'a>) -> Result<Option<&'b (dyn Connectio
 fn claim(call: &Call<'_>, number: i64, seconds: u32) -> Result<bool, Error> {
     let Some(model) = &call.context.embedder else { return Ok(false) };
     let batch = change(call, number, |transaction| {
-        Vectors::of(transaction, number, model).claim(call.context.now, seconds)
+        Vectors::new(transaction, number, model).claim(call.context.now, seconds)
     })?;
     let Some(batch) = batch.flatten() else { return Ok(false) };
     let payload = json!({ "models": [model], "texts": batch.texts, "batch": batch.digest });
@@ -102,7 +102,7 @@ fn answer(call: &Call<'_>, number: i64, payload: Value) -> Result<Value, Error> 
     }
     let now = call.context.now;
     let done = change(call, number, |transaction| {
-        let of_agent = Vectors::of(transaction, number, model);
+        let of_agent = Vectors::new(transaction, number, model);
         let (batch, stored) = match &answer {
             EmbeddingAnswer::Failed { batch, .. } => (batch, Ok(Some(0))),
             EmbeddingAnswer::Vectors { batch, vectors, .. } => {
@@ -163,6 +163,6 @@ fn change<T>(
         return Ok(None);
     }
     let changed = change(&*transaction)?;
-    transaction.commit().map_err(Error::of_commit)?;
+    transaction.commit().map_err(Error::from_commit)?;
     Ok(Some(changed))
 }

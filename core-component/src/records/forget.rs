@@ -152,7 +152,7 @@ impl OfAgent<'_> {
             Some(database) if dry_run => {
                 let view = database.begin(Mode::Read)?;
                 let call = self.agent.call;
-                let mut writer = SqliteWriter::of(&*view, self.agent.name, call.context)?;
+                let mut writer = SqliteWriter::new(&*view, self.agent.name, call.context)?;
                 rows_without(&mut writer, wanted, dry_run)?
             }
             Some(_) => self.agent.change_rows(|writer| rows_without(writer, wanted, dry_run))?,

@@ -58,7 +58,7 @@ pub(super) struct RecordsSettings {
 
 impl RecordsSettings {
     /// The settings of a call.
-    pub fn of(context: &Context) -> Self {
+    pub fn from_context(context: &Context) -> Self {
         context.settings.of("records").expect("checked before the call")
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Stats {
 pub(super) const TOP_TAGS: usize = 10;
 
 impl Stats {
-    pub fn of(memories: &[Memory]) -> Self {
+    pub fn from_memories(memories: &[Memory]) -> Self {
         let mut stats = Self::default();
         let mut tags: BTreeMap<&str, u64> = BTreeMap::new();
         for memory in memories {

@@ -37,7 +37,7 @@ pub(super) struct Newest<K> {
 impl<K> Newest<K> {
     /// The newest memories that have at most 2 MiB together. `memories` come newest first, each with
     /// its bytes.
-    pub fn of(memories: impl Iterator<Item = (K, u64)>) -> Self {
+    pub fn from_memories(memories: impl Iterator<Item = (K, u64)>) -> Self {
         let mut keys = Vec::new();
         let mut room = 2_u64 << 20;
         for (key, bytes) in memories {

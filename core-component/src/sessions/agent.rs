@@ -109,7 +109,7 @@ impl<'a> Agent<'a> {
 
     fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Text>, Error> {
         let document = self.tree.read(Area::Documents, path, max_bytes)?;
-        document.map(|document| Text::of(document, path)).transpose()
+        document.map(|document| Text::from_document(document, path)).transpose()
     }
 
     /// Whether a document exists. Its contents are not read.
@@ -294,7 +294,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    fn of(document: Document, path: &str) -> Result<Self, Error> {
+    fn from_document(document: Document, path: &str) -> Result<Self, Error> {
         let text = utf8(&document.contents).map_err(|finding| malformed(path, &finding))?;
         Ok(Self { text: text.to_owned(), version: document.version })
     }

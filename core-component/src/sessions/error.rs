@@ -88,7 +88,7 @@ impl ToolError for Error {
     }
 
     fn refusal(&self) -> Refusal {
-        Refusal::of(self.error.category(), self.error, &self.message, &json!(self))
+        Refusal::new(self.error.category(), self.error, &self.message, &json!(self))
     }
 }
 

@@ -139,7 +139,7 @@ pub(super) struct Examination<'a> {
 }
 
 impl<'a> Examination<'a> {
-    pub fn of(tree: &'a dyn Tree) -> Self {
+    pub fn new(tree: &'a dyn Tree) -> Self {
         Self { tree, schema: None }
     }
 
@@ -165,7 +165,7 @@ impl<'a> Examination<'a> {
         };
         let (errors, warnings) = match &subject.kind {
             Kind::Problem(..) => unreachable!("reported above"),
-            Kind::Summary => (Summary::of(text).findings(), Vec::new()),
+            Kind::Summary => (Summary::parse(text).findings(), Vec::new()),
             Kind::Schema { agent } => match Schema::parse(text) {
                 Ok(schema) => {
                     let warning = schema.warning();

@@ -64,7 +64,7 @@ impl<'a> Log<'a> {
     /// Why the log is malformed: no header; a header of another agent or date; a section of the
     /// schema twice; a block that is open at the end, or that hides a section.
     pub fn parse(text: &'a str, schema: &'a Schema, id: LogId<'_>) -> Result<Self, Finding> {
-        Self::read(Outline::of(text), schema, id)
+        Self::read(Outline::parse(text), schema, id)
     }
 
     fn read(outline: Outline<'a>, schema: &'a Schema, id: LogId<'_>) -> Result<Self, Finding> {
@@ -139,7 +139,7 @@ impl<'a> Log<'a> {
     /// with. Readers would take it for a part of what the heading names.
     pub fn heading_above(&self, section: &str, entry: &str) -> Option<Finding> {
         let range = &self.section(section)?.range;
-        let own = Outline::of(entry).blocks.first().and_then(Block::level).unwrap_or(u8::MAX);
+        let own = Outline::parse(entry).blocks.first().and_then(Block::level).unwrap_or(u8::MAX);
         let above = |block: &&Block| block.level().is_some_and(|level| (3..own).contains(&level));
         let inside = |block: &&Block| range.contains(&block.range.start);
         let block = self.outline.blocks.iter().filter(inside).rfind(above)?;

@@ -90,7 +90,7 @@ pub(super) fn read(
     let path = agent.log_path(date);
     let Some(document) = agent.log(date)? else { return Err(no_log(call, agent, date)?) };
     let source = &document.text;
-    let outline = Outline::of(source);
+    let outline = Outline::parse(source);
     let range = match section {
         Some(name) => named(&outline, name)?.range,
         None => 0..source.len(),

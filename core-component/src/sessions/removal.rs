@@ -26,14 +26,14 @@ pub(super) fn of_text(kind: Kind, text: &str, secret: &str) -> Removal {
     if ranges.is_empty() {
         return Removal::default();
     }
-    let outline = Outline::of(text);
+    let outline = Outline::parse(text);
     let kept = structure(kind, &outline);
     let is_kept = |range: &Range<usize>| {
         kept.iter().any(|kept| kept.start < range.end && range.start < kept.end)
     };
     let (stays, goes): (Vec<_>, Vec<_>) = ranges.into_iter().partition(is_kept);
     let splices = marks(goes);
-    if !has_same_structure(&outline, &Outline::of(&spliced(text, &splices))) {
+    if !has_same_structure(&outline, &Outline::parse(&spliced(text, &splices))) {
         return Removal::left(UNSOUND.to_owned());
     }
     let lines: Vec<String> =
@@ -52,7 +52,7 @@ const UNSOUND: &str =
 
 /// Puts one mark in the place of all that is below each heading.
 pub(super) fn of_all(kind: Kind, text: &str) -> Removal {
-    let outline = Outline::of(text);
+    let outline = Outline::parse(text);
     let mut at = 0;
     let mut between = Vec::new();
     for Range { start, end } in structure(kind, &outline) {

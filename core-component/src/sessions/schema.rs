@@ -68,7 +68,7 @@ impl Schema {
     }
 
     fn parse_any(text: &str) -> Result<Self, Finding> {
-        let outline = Outline::of(text);
+        let outline = Outline::parse(text);
         let error = |at: usize, what: String| Finding { line: line_of(text, at), what };
         let mut version = None;
         let mut sections: Vec<String> = Vec::new();

@@ -345,7 +345,7 @@ fn affordable<'t>(text: &'t str, is_log: bool, work: &Work) -> Option<(Vec<Block
 /// The blocks of a document without the headings. A log's header is left out. The index of documents
 /// knows them by their order, so other blocks need another version of it.
 pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
-    let outline = Outline::of(text);
+    let outline = Outline::parse(text);
     let mut blocks = Vec::new();
     let (mut section, mut heading): (Option<Rc<str>>, Rc<str>) = (None, Rc::default());
     let mut begins_run = true;

@@ -44,8 +44,8 @@ impl From<ContentError> for EditError {
 }
 
 impl<'a> Summary<'a> {
-    pub fn of(text: &'a str) -> Self {
-        let outline = Outline::of(text);
+    pub fn parse(text: &'a str) -> Self {
+        let outline = Outline::parse(text);
         let sections = Section::all(&outline);
         Self { outline, sections }
     }
@@ -90,7 +90,7 @@ impl<'a> Summary<'a> {
 
     fn reads_as_text(&self, name: &str) -> bool {
         let with = format!("{}\n\n## {name}", self.outline.source);
-        let last = Section::all(&Outline::of(&with)).pop();
+        let last = Section::all(&Outline::parse(&with)).pop();
         self.outline.open_at_end().is_some() || last.is_some_and(|last| last.name == name)
     }
 
@@ -144,7 +144,7 @@ impl<'a> Summary<'a> {
         let body = found.body();
         let gap = if body.end < source.len() { "\n" } else { "" };
         let cleared = [&source[..body.start], gap, &source[body.end..]].concat();
-        let outline = Outline::of(&cleared);
+        let outline = Outline::parse(&cleared);
         self.check_cleared(&body, &outline)?;
         if outline.open_at_end().is_some() {
             // The block was open before, too. This error has its line in the stored document.
@@ -194,7 +194,7 @@ impl<'a> Summary<'a> {
             _ => (start, end),
         };
         let removed = [&source[..head], &source[tail..]].concat();
-        let is_same = self.check_cleared(&found.range, &Outline::of(&removed)).is_ok();
+        let is_same = self.check_cleared(&found.range, &Outline::parse(&removed)).is_ok();
         Ok(is_same.then_some(removed))
     }
 
@@ -233,7 +233,7 @@ impl<'a> Summary<'a> {
 
 /// The blocks of a document, with line feeds.
 fn blocks_of(text: &str) -> Vec<(BlockKind, String)> {
-    let outline = Outline::of(text);
+    let outline = Outline::parse(text);
     let blocks = outline.blocks.iter();
     blocks.map(|block| (block.kind.clone(), normalise_line_ends(outline.text(block)))).collect()
 }

@@ -170,7 +170,7 @@ fn update(
     if !is_current(input.version.as_deref(), before) {
         return Err(conflict().into());
     }
-    let summary = Summary::of(before);
+    let summary = Summary::parse(before);
     let created_section = check_section(&summary, section, &path, edit)?;
     let edited = match edit {
         Edit::Append(content) => summary.append(section, content),

@@ -71,7 +71,7 @@ impl Tool for Validate {
             Some(cursor) if !was_given(cursor, &subjects) => return Err(invalid_cursor(cursor)),
             Some(cursor) => subjects.partition_point(|subject| subject.path <= *cursor),
         };
-        let mut examination = Examination::of(&*tree);
+        let mut examination = Examination::new(&*tree);
         let mut findings = Vec::new();
         let mut bytes = 0;
         let mut done = start;

@@ -68,8 +68,8 @@ pub(crate) struct Found {
 }
 
 impl<'a> Entries<'a> {
-    pub fn of(request: &'a Request) -> Self {
-        let corpus = Corpus::of(&request.query);
+    pub fn new(request: &'a Request) -> Self {
+        let corpus = Corpus::new(&request.query);
         let owners = Vec::new();
         let documents = Vec::new();
         let others = Vec::new();
@@ -179,7 +179,7 @@ impl<'a> Entries<'a> {
         let owner = self.owners.len() - 1;
         let key = DocumentKey::Path(path);
         self.documents.push(UnreadDocument { owner, key, version: known.version });
-        let facts = Entry::of(known.facts, &self.request.zone, self.request.now);
+        let facts = Entry::from_facts(known.facts, &self.request.zone, self.request.now);
         for (at, (counts, begins_run)) in index.entries(known).enumerate() {
             if begins_run {
                 self.begin_run();

@@ -75,7 +75,7 @@ impl Entry {
     }
 
     /// What the facts of its document say of an entry.
-    pub fn of(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
+    pub fn from_facts(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
         let Facts { written, updated_at, expires_at, importance, is_archived, .. } = facts;
         let (created_at, day) = match written {
             Some(Written::At(moment)) => (Some(moment), None),

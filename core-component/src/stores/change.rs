@@ -62,7 +62,7 @@ fn attempts<T>(
                 let uris = changed.flat_map(|path| changed_by(store.name, path));
                 store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
                 let deleted: Vec<_> = finished.changes.iter().filter_map(Step::deleted).collect();
-                let place = Place::of_family(LABEL, store.name);
+                let place = Place::in_group(LABEL, store.name);
                 index::forget(store.call.storage, &place, COLLECTION, &deleted);
                 return answer.map(|answer| (answer, finished.warnings));
             }
@@ -78,5 +78,5 @@ fn commit(writer: &dyn Writer, order: Order, steps: &[Step]) -> Result<(), Commi
         return intent::commit(writer, tool, steps);
     }
     let changes: Vec<_> = steps.iter().map(Step::change).collect();
-    writer.commit(&changes).map(drop).map_err(CommitError::of)
+    writer.commit(&changes).map(drop).map_err(CommitError::from_storage)
 }

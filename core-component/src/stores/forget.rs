@@ -152,7 +152,7 @@ fn forget_in_page(
         }
         Ok(Ok(()))
     })?;
-    let place = Place::of_family(LABEL, store.name);
+    let place = Place::in_group(LABEL, store.name);
     index::forget(store.call.storage, &place, COLLECTION, &[&path.file()]);
     Ok((true, left))
 }

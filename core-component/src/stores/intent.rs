@@ -86,7 +86,7 @@ pub(super) enum CommitError {
 }
 
 impl CommitError {
-    pub fn of(failed: storage::CommitError) -> Self {
+    pub fn from_storage(failed: storage::CommitError) -> Self {
         match failed.error.code {
             ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
             _ => Self::Other(failed.into()),
@@ -225,7 +225,7 @@ pub(super) fn commit(writer: &dyn Writer, tool: &str, steps: &[Step]) -> Result<
     let version = version_of(&contents);
     let put =
         Change::Put { area: Area::Bookkeeping, path: PATH.to_owned(), contents, expects: None };
-    writer.commit(&[put]).map_err(CommitError::of)?;
+    writer.commit(&[put]).map_err(CommitError::from_storage)?;
     make(writer, steps.iter(), &version)
         .map_err(|failed| CommitError::Other(Error::from(failed.error).after_change()))
 }

@@ -73,7 +73,7 @@ fn add(
     entries.begin(owner(store));
     let request = entries.request;
     let work = &request.work;
-    let place = Place::of_family(LABEL, store.name);
+    let place = Place::in_group(LABEL, store.name);
     let mut index = Index::open(call.storage, place, COLLECTION, request.for_index());
     let mut to_read = Vec::new();
     let mut skipped = 0;
@@ -197,7 +197,7 @@ fn about(path: &MemoryPath, metadata: &Metadata) -> String {
 /// A memory. If it is longer than a page, it is read from the passage on.
 fn entry(store: &Store<'_>, path: &MemoryPath, memory: &Memory<'_>, read: &str) -> Entry {
     let context = store.call.context;
-    let of_facts = Entry::of(facts(&memory.metadata), &context.zone, context.now);
+    let of_facts = Entry::from_facts(facts(&memory.metadata), &context.zone, context.now);
     let arguments = ReadArguments {
         store: Some(store.name.to_owned()),
         path: Some(path.to_string()),

@@ -72,7 +72,7 @@ impl<'a> Store<'a> {
     /// `INVALID_INPUT` for a name that no store can have, `PERMISSION_ERROR`, `STORE_NOT_FOUND`.
     pub fn open(call: &'a Call<'a>, name: &'a StoreName) -> Result<Self, Error> {
         let name = checked(call, name)?;
-        match call.storage.open(&Place::of_family(LABEL, name)) {
+        match call.storage.open(&Place::in_group(LABEL, name)) {
             Ok(tree) => Ok(Self { name, call, tree }),
             Err(error) if error.code == ErrorCode::NotFound => {
                 let names = names(call)?;
@@ -107,7 +107,7 @@ impl<'a> Store<'a> {
         if let Some(twin) = all.iter().find(is_twin) {
             return Err(Error::store_twin(call.context, checked, twin));
         }
-        match call.storage.create_place(&Place::of_family(LABEL, checked)) {
+        match call.storage.create_place(&Place::in_group(LABEL, checked)) {
             Ok(tree) => {
                 let mut others = all;
                 others.retain(|name| call.context.reaches_store(name));

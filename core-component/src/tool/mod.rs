@@ -182,7 +182,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// `code` has its name from its JSON; `json` is the whole error.
-    pub(crate) fn of(
+    pub(crate) fn new(
         category: Category,
         code: impl Serialize,
         message: &str,

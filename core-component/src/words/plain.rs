@@ -14,7 +14,7 @@ use super::fold::fold;
 
 /// The plain form of a text.
 pub(crate) fn plain(text: &str) -> String {
-    Plain::of(text).text
+    Plain::new(text).text
 }
 
 /// A plain form, with the places where words of a compound such as `getUserName` meet.
@@ -25,7 +25,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let mut plain = Self { text: String::with_capacity(text.len()), joints: Vec::new() };
         let mut rest = text;
         let mut before = None;

@@ -37,7 +37,7 @@ pub(crate) fn each_token(text: &str, mut found: impl FnMut(&str, Role)) {
         if part.is_ascii() {
             ascii_tokens(part, &part.to_ascii_lowercase(), &mut found);
         } else {
-            tokens(&Plain::of(part), &mut singles, &mut found);
+            tokens(&Plain::new(part), &mut singles, &mut found);
         }
     }
 }
@@ -73,7 +73,7 @@ fn tokens(
 ) {
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
-        let Some(script) = Script::of(first) else {
+        let Some(script) = Script::from_char(first) else {
             at += first.len_utf8();
             continue;
         };
@@ -162,7 +162,7 @@ enum Script {
 
 impl Script {
     /// Of the first character of a word.
-    fn of(character: char) -> Option<Self> {
+    fn from_char(character: char) -> Option<Self> {
         [Self::Syllables, Self::Characters, Self::Words].into_iter().find(|script| {
             script.has(character) && (character.is_alphanumeric() || *script == Self::Syllables)
         })

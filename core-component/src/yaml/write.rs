@@ -36,12 +36,14 @@ impl New {
 
     /// The value of a node, for another place. A plain scalar that can be a number, a date or null
     /// stays plain.
-    pub fn of(node: &Node) -> Self {
+    pub fn from_node(node: &Node) -> Self {
         match &node.value {
             Value::Scalar { .. } if node.is_null() => Self::plain("null"),
             Value::Scalar { text, is_plain: true } if is_simple(text) => Self::plain(text),
             Value::Scalar { text, .. } => Self::text(text),
-            Value::Sequence { items, .. } => Self::Items(items.iter().map(Self::of).collect()),
+            Value::Sequence { items, .. } => {
+                Self::Items(items.iter().map(Self::from_node).collect())
+            }
             Value::Mapping { entries, .. } => {
                 Self::Mapping(entries.iter().map(Self::entry_of).collect())
             }
@@ -50,7 +52,7 @@ impl New {
 
     /// An entry of a mapping, for another place.
     pub fn entry_of(entry: &Entry) -> NewEntry {
-        (Self::of(&entry.key), Self::of(&entry.value))
+        (Self::from_node(&entry.key), Self::from_node(&entry.value))
     }
 
     /// Whether a node has this value.

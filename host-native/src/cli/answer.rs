@@ -12,7 +12,7 @@ pub(super) fn result_of<T: DeserializeOwned>(
         CallError::Ended { .. } => Error::storage(error),
         _ => Error::usage(error),
     })?;
-    read(&outcome.answer.map_err(Error::of_tool)?)
+    read(&outcome.answer.map_err(Error::from_tool)?)
 }
 
 /// Reads a result.

@@ -34,7 +34,7 @@ impl EmbedderOptions {
     pub(super) fn add(&self, builder: Builder) -> Result<Builder, Error> {
         let url = (URL, self.embedder.as_ref());
         let model = (MODEL, self.embedder_model.as_ref());
-        let Some(Service { endpoint, key, model }) = Service::of(url, model, KEY)? else {
+        let Some(Service { endpoint, key, model }) = Service::new(url, model, KEY)? else {
             return Ok(builder);
         };
         let embedder = OpenAiEmbedder::new(endpoint, key.as_deref(), model);

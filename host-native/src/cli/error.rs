@@ -35,7 +35,7 @@ impl Error {
         Error { message: message.to_string(), status: Self::TOOL }
     }
 
-    pub(super) fn of_tool(error: ToolError) -> Self {
+    pub(super) fn from_tool(error: ToolError) -> Self {
         Error { status: Self::status_of(&error), message: error.message }
     }
 

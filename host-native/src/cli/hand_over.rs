@@ -102,7 +102,7 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     let mut layouts = Vec::new();
     let has_git = path.join(".git").symlink_metadata().is_ok();
     if has_git {
-        layouts.push(Layout::of_repository(Repository::resolve(&shown, &[grant])?)?);
+        layouts.push(Layout::from_repository(Repository::resolve(&shown, &[grant])?)?);
     } else if !path.join(OWN).is_dir() {
         // Nobody has written here yet. A directory of a repository is an error of the user then.
         Repository::resolve(&shown, &[grant])?;
@@ -112,7 +112,7 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
         let found = Directory::open(&path).and_then(|directory| directory.metadata("."));
         let is_private =
             found.is_ok_and(|found| found.is_some_and(|found| found.mode & 0o077 == 0));
-        layouts.push(Layout::of_directory(&path, &shown, is_private, &[])?);
+        layouts.push(Layout::from_directory(&path, &shown, is_private, &[])?);
     }
     Ok(layouts)
 }
@@ -128,7 +128,7 @@ fn registry(path: &Path) -> Result<Layout, crate::storage::Error> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(no_registry());
     };
-    let layout = Layout::of_registry(directory, name.to_str().ok_or_else(no_registry)?, &shown)?;
+    let layout = Layout::from_registry(directory, name.to_str().ok_or_else(no_registry)?, &shown)?;
     if !layout.lock_path().is_dir() {
         return Err(no_registry());
     }

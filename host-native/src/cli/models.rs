@@ -95,7 +95,7 @@ impl Models {
             Some(url) => endpoint(&url)?,
             None => Endpoint::parse(DEFAULT_ANTHROPIC_URL).expect("it is encrypted"),
         };
-        let model = Setting::of("--anthropic-model", self.anthropic_model.as_ref());
+        let model = Setting::parse("--anthropic-model", self.anthropic_model.as_ref());
         let model = model.as_ref().map(name).transpose()?;
         let model = model.unwrap_or_else(|| DEFAULT_ANTHROPIC_MODEL.to_owned());
         Ok(Some(Arc::new(Anthropic::new(endpoint, &secret(&key)?, model))))
@@ -105,7 +105,7 @@ impl Models {
     fn openai(&self) -> Result<Option<Arc<dyn Model>>, Error> {
         let url = (OPENAI_URL, self.openai_url.as_ref());
         let model = (OPENAI_MODEL, self.openai_model.as_ref());
-        let service = Service::of(url, model, OPENAI_KEY)?;
+        let service = Service::new(url, model, OPENAI_KEY)?;
         let openai = |Service { endpoint, key, model }: Service| -> Arc<dyn Model> {
             Arc::new(OpenAi::new(endpoint, key.as_deref(), model))
         };
@@ -113,7 +113,7 @@ impl Models {
     }
 
     fn timeout(&self) -> Result<Option<Duration>, Error> {
-        let timeout = Setting::of("--model-timeout", self.model_timeout.as_ref());
+        let timeout = Setting::parse("--model-timeout", self.model_timeout.as_ref());
         timeout.map(|timeout| timeout.read(MODEL_TIMEOUT, value::model_timeout)).transpose()
     }
 }
@@ -129,13 +129,13 @@ pub(super) struct Service {
 impl Service {
     /// The service that options name, each with its value, and the variable of its key. None without
     /// a URL.
-    pub(super) fn of(
+    pub(super) fn new(
         (url_option, url): (&str, Option<&OsString>),
         (model_option, model): (&str, Option<&OsString>),
         key: &str,
     ) -> Result<Option<Self>, Error> {
-        let Some(url) = Setting::of(url_option, url) else { return Ok(None) };
-        let model = Setting::of(model_option, model).ok_or_else(|| {
+        let Some(url) = Setting::parse(url_option, url) else { return Ok(None) };
+        let model = Setting::parse(model_option, model).ok_or_else(|| {
             let source = url.source();
             Error::usage(format!("`{source}` needs the name of a model: set `{model_option}`"))
         })?;

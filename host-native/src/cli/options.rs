@@ -107,7 +107,7 @@ impl<C: Choice> ToolsetOptions<C> {
     /// What an option or a variable says of a setting.
     pub(super) fn find(&self, setting: &ToolsetSetting) -> Option<Setting> {
         let given = self.given.iter().find(|(flag, _)| *flag == setting.flag);
-        let found = Setting::of(&format!("--{}", setting.flag), given.map(|(_, value)| value));
+        let found = Setting::parse(&format!("--{}", setting.flag), given.map(|(_, value)| value));
         let shared = || setting.environment.iter().cloned().find_map(Setting::variable);
         found.or_else(shared)
     }
@@ -161,7 +161,7 @@ fn parser(setting: &'static ToolsetSetting) -> ValueParser {
     }
     let lines = setting.values.iter();
     let lines = lines.map(|(value, help)| (value.as_str(), help.as_str().unwrap_or_default()));
-    ValueParser::new(Suggested::of(lines))
+    ValueParser::new(Suggested::new(lines))
 }
 
 fn value_name(setting: &ToolsetSetting, is_of_file: bool) -> String {
@@ -181,7 +181,7 @@ pub(super) struct Writing {
     #[arg(
         long,
         value_name = "MODE",
-        value_parser = Suggested::of([
+        value_parser = Suggested::new([
             ("full", "A loss of power: files and directories are synced first"),
             ("relaxed", "The end of the program; faster, but a loss of power may take the last \
               changes"),
@@ -200,10 +200,10 @@ pub(super) struct Writing {
 
 impl Writing {
     pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
-        if let Some(durability) = Setting::of("--durability", self.durability.as_ref()) {
+        if let Some(durability) = Setting::parse("--durability", self.durability.as_ref()) {
             builder = builder.durability(durability.read(DURABILITY, value::durability)?);
         }
-        if let Some(timeout) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
+        if let Some(timeout) = Setting::parse("--lock-wait", self.lock_wait.as_ref()) {
             builder = builder.lock_wait(timeout.read(LOCK_WAIT, value::lock_wait)?);
         }
         Ok(builder)

@@ -18,7 +18,7 @@ impl Setting {
     /// The value of a flag or else of its variable, such as `AGENT_MEMORY_LOCK_WAIT` for
     /// `--lock-wait`. A flag whose value is an unexpanded `${...}` is not left out: to read it is an
     /// error, since somebody meant a value.
-    pub(super) fn of(flag: &str, given: Option<&OsString>) -> Option<Setting> {
+    pub(super) fn parse(flag: &str, given: Option<&OsString>) -> Option<Setting> {
         let given = given
             .filter(|value| !is_blank(value))
             .map(|value| Setting { source: flag.to_owned(), value: value.clone() });
@@ -89,7 +89,7 @@ pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error
 pub(super) struct Suggested(Vec<(&'static str, &'static str)>);
 
 impl Suggested {
-    pub(super) fn of(values: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
+    pub(super) fn new(values: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         Suggested(values.into_iter().collect())
     }
 }

@@ -62,14 +62,14 @@ pub(super) struct DataDirectory {
 impl DataDirectory {
     /// The directory that is given, or that of the platform; none without a home directory.
     pub(super) fn path(&self) -> Result<Option<PathBuf>, Error> {
-        match Setting::of("--data-dir", self.data_dir.as_ref()) {
+        match Setting::parse("--data-dir", self.data_dir.as_ref()) {
             Some(directory) => directory.path().map(Some),
             None => Ok(data_directory::of_platform()),
         }
     }
 
     fn set(&self, builder: Builder) -> Result<Builder, Error> {
-        Ok(match Setting::of("--data-dir", self.data_dir.as_ref()) {
+        Ok(match Setting::parse("--data-dir", self.data_dir.as_ref()) {
             Some(directory) => builder.data_dir(directory.path()?),
             None => builder,
         })
@@ -117,7 +117,7 @@ pub(super) struct Reach {
     #[arg(
         long,
         value_name = "LEVEL",
-        value_parser = Suggested::of([
+        value_parser = Suggested::new([
             ("DEBUG", "Everything"),
             ("INFO", "Starts and stops, warnings and errors"),
             ("WARNING", "Possible mistakes, and errors"),
@@ -153,7 +153,7 @@ impl Mounting {
     fn names(&self) -> Result<Option<Vec<String>>, Error> {
         let given: Vec<_> = self.toolsets.iter().filter(|name| !is_blank(name)).collect();
         let flag = (!given.is_empty()).then(|| given.into_iter().fold(OsString::new(), joined));
-        let setting = Setting::of("--toolset", flag.as_ref());
+        let setting = Setting::parse("--toolset", flag.as_ref());
         let names = setting.map(|setting| {
             setting.read("a list of toolset names", |list| {
                 let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -240,9 +240,9 @@ impl Reach {
         let zone_flag = is_given(&self.time_zone);
         let offset_flag = is_given(&self.utc_offset);
         // Either option beats the variable of the other.
-        let zone = Setting::of("--time-zone", self.time_zone.as_ref())
+        let zone = Setting::parse("--time-zone", self.time_zone.as_ref())
             .filter(|_| zone_flag || !offset_flag);
-        let offset = Setting::of("--utc-offset", self.utc_offset.as_ref())
+        let offset = Setting::parse("--utc-offset", self.utc_offset.as_ref())
             .filter(|_| offset_flag || !zone_flag);
         if let (Some(zone), Some(offset)) = (&zone, &offset) {
             return Err(Error::usage(format!(
@@ -268,7 +268,7 @@ impl Reach {
         if !flags.is_empty() {
             return Ok(flags);
         }
-        let variable = Setting::of("--allow", None);
+        let variable = Setting::parse("--allow", None);
         variable.map_or_else(|| Ok(Vec::new()), |paths| paths.paths())
     }
 }
@@ -292,11 +292,11 @@ pub(super) fn memory_of<C: Choice>(
 
 impl Testing {
     fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
-        if let Some(clock) = Setting::of("--fixed-clock", self.fixed_clock.as_ref()) {
+        if let Some(clock) = Setting::parse("--fixed-clock", self.fixed_clock.as_ref()) {
             builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);
             warn_of_test(&clock);
         }
-        if let Some(seed) = Setting::of("--fixed-random", self.fixed_random.as_ref()) {
+        if let Some(seed) = Setting::parse("--fixed-random", self.fixed_random.as_ref()) {
             builder = builder.random(seed.read(FIXED_RANDOM, value::fixed_random)?);
             warn_of_test(&seed);
         }
@@ -305,7 +305,7 @@ impl Testing {
 }
 
 fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
-    if let Some(level) = Setting::of("--log-level", level) {
+    if let Some(level) = Setting::parse("--log-level", level) {
         logging::start(level.read(LOG_LEVEL, value::log_level)?);
         return Ok(());
     }

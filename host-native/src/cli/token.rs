@@ -168,7 +168,7 @@ impl List {
     fn run(self) -> Result<ExitCode, Error> {
         let tokens = self.place.tokens()?.all().map_err(failed)?;
         if self.json {
-            let tokens: Vec<Shown> = tokens.iter().map(Shown::of).collect();
+            let tokens: Vec<Shown> = tokens.iter().map(Shown::from_token).collect();
             print_json(&json!(tokens).to_string())?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -278,7 +278,7 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn of(token: &'a Token) -> Self {
+    fn from_token(token: &'a Token) -> Self {
         let Reach { agents, stores, repositories, read_only } = token.reach();
         let id = &token.id;
         let name = &token.name;

@@ -67,7 +67,7 @@ pub(super) struct Principal {
 
 impl Principal {
     /// That of a request over HTTP with a token.
-    pub fn of(request: &RequestContext<RoleServer>) -> Option<&Principal> {
+    pub fn from_request(request: &RequestContext<RoleServer>) -> Option<&Principal> {
         request.extensions.get::<Parts>()?.extensions.get::<Principal>()
     }
 

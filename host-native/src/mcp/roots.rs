@@ -51,7 +51,7 @@ struct Question {
 
 impl ClientRoots {
     /// The client of a request, if it has roots and its protocol version lets a server ask for them.
-    pub(super) fn of(
+    pub(super) fn new(
         request: &RequestContext<RoleServer>,
         known: &KnownRoots,
         end: &CancellationToken,

@@ -92,8 +92,8 @@ impl Server {
         let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
         let capabilities = request.client_capabilities().filter(|_| samples);
         Caller {
-            roots: ClientRoots::of(request, &self.known_roots, &self.end),
-            models: Sampling::of(&request.peer, capabilities.as_ref()).into_iter().collect(),
+            roots: ClientRoots::new(request, &self.known_roots, &self.end),
+            models: Sampling::new(&request.peer, capabilities.as_ref()).into_iter().collect(),
             reach,
             ..Caller::default()
         }
@@ -102,7 +102,7 @@ impl Server {
     /// What the client of a request reaches.
     #[cfg(feature = "http")]
     fn reach(&self, request: &Request) -> Reach {
-        Principal::of(request).map(Principal::reach).unwrap_or_default()
+        Principal::from_request(request).map(Principal::reach).unwrap_or_default()
     }
 
     /// What the client of a request reaches.
@@ -128,7 +128,7 @@ impl Server {
             let toolset = toolset.map_or("", |toolset| &toolset.name);
             metrics.count_call(toolset, &tool.name, ended(outcome), took);
         }
-        if let Some(principal) = Principal::of(request)
+        if let Some(principal) = Principal::from_request(request)
             && !tool.annotations.read_only_hint
         {
             principal.audit(&tool.name, outcome);
@@ -177,7 +177,7 @@ impl Server {
         uri: &str,
         request: &Request,
     ) -> Result<(), ErrorData> {
-        let version = Version::of(request);
+        let version = Version::from_request(request);
         if !self.has_resources() || version == Version::Stateless || !self.can_notify() {
             return Err(unknown_method(method));
         }
@@ -207,7 +207,7 @@ pub(crate) fn for_models(memory: &AgentMemory) -> impl Iterator<Item = &Tool> {
 
 /// The server's name for a result. Stateless protocol versions have no handshake that gives it once.
 fn name_in_result(request: &Request) -> Option<MetaObject> {
-    (Version::of(request) == Version::Stateless).then(|| {
+    (Version::from_request(request) == Version::Stateless).then(|| {
         let name = ("io.modelcontextprotocol/serverInfo".to_owned(), json!(identity()));
         MetaObject(JsonObject::from_iter([name]))
     })
@@ -412,7 +412,7 @@ impl ServerHandler for Server {
                 return Err(ErrorData::internal_error("the request was cancelled", None));
             }
         };
-        let mut result = resources::read(outcome, &read.uri, Version::of(&request))?;
+        let mut result = resources::read(outcome, &read.uri, Version::from_request(&request))?;
         result.meta = name_in_result(&request);
         Ok(result.into())
     }
@@ -442,7 +442,7 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, session: NotificationContext<RoleServer>) {
         let client = session.peer.peer_info().map(|client| client.capabilities.clone());
-        let models = Sampling::of(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
+        let models = Sampling::new(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
         if !models.is_empty() {
             self.memory.resume(Caller { models, ..Caller::default() });
         }
@@ -463,7 +463,7 @@ impl ServerHandler for Server {
             _ => true,
         };
         Err(if has_method {
-            unrecognised(&custom.method, Version::of(&request))
+            unrecognised(&custom.method, Version::from_request(&request))
         } else {
             unknown_method(&custom.method)
         })

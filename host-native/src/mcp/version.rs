@@ -11,7 +11,7 @@ pub(super) enum Version {
 
 impl Version {
     /// The version of a request. One that names none belongs to an initialized session.
-    pub(super) fn of(request: &RequestContext<RoleServer>) -> Version {
+    pub(super) fn from_request(request: &RequestContext<RoleServer>) -> Version {
         match request.protocol_version() {
             Some(version) if !version.has_initialize() => Version::Stateless,
             _ => Version::Initialized,

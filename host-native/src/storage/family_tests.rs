@@ -59,7 +59,7 @@ fn storage(base: &str) -> Storage {
 }
 
 fn place(name: &str) -> Place {
-    Place::of_family(LABEL, name)
+    Place::in_group(LABEL, name)
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

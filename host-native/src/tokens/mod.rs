@@ -186,7 +186,7 @@ impl Tokens {
     }
 
     fn tree(&self) -> Result<Tree, storage::Error> {
-        let layout = Layout::of_registry(&self.directory, FILE, &self.location)?;
+        let layout = Layout::from_registry(&self.directory, FILE, &self.location)?;
         Ok(Tree::new(layout, Durability::Full))
     }
 

@@ -109,10 +109,10 @@ pub struct Client {
 impl Client {
     /// Starts a server in a repository. Does the handshake if the protocol version has one.
     pub fn start(repository: &Repository, version: ProtocolVersion) -> Self {
-        Client::of(agent_memory(&repository.root()).arg("serve"), version)
+        Client::new(agent_memory(&repository.root()).arg("serve"), version)
     }
 
-    pub fn of(serve: &mut Command, version: ProtocolVersion) -> Self {
+    pub fn new(serve: &mut Command, version: ProtocolVersion) -> Self {
         let mut client = Client::unopened(serve, version);
         if version == ProtocolVersion::Initialized {
             client.initialize("2025-11-25", json!({}));

@@ -26,7 +26,7 @@ impl Place {
     }
 
     /// One place of a family.
-    pub fn of_family(label: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn in_group(label: impl Into<String>, name: impl Into<String>) -> Self {
         Self::Named { label: label.into(), name: name.into() }
     }
 }

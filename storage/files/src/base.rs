@@ -17,7 +17,7 @@ pub struct Base {
 
 impl Base {
     /// The base of an existing directory.
-    pub fn of(directory: Directory) -> Self {
+    pub fn new(directory: Directory) -> Self {
         Base { directory, names: Vec::new() }
     }
 

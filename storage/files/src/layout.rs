@@ -41,15 +41,15 @@ impl Layout {
     /// # Errors
     ///
     /// `permission`, `io`.
-    pub fn of_repository(repository: Repository) -> Result<Self, Error> {
+    pub fn from_repository(repository: Repository) -> Result<Self, Error> {
         let open = |path: &Path| {
             Directory::open(path)
                 .map_err(|errno| errno_error(errno, &format!("open `{}`", repository.named)))
         };
-        let top_level = Base::of(open(&repository.top_level)?);
+        let top_level = Base::new(open(&repository.top_level)?);
         Ok(Layout {
             documents: top_level.below(&[".github", "agent-memory"]),
-            lock: Base::of(open(&repository.lock_parent)?).below(&[repository.lock_name]),
+            lock: Base::new(open(&repository.lock_parent)?).below(&[repository.lock_name]),
             path: repository.top_level.join(".github/agent-memory"),
             lock_path: repository.lock_directory(),
             location: format!("{}/.github/agent-memory", repository.named.trim_end_matches('/')),
@@ -65,7 +65,7 @@ impl Layout {
     /// # Errors
     ///
     /// `invalid-path`, `permission`, `io`.
-    pub fn of_directory(
+    pub fn from_directory(
         path: &Path,
         location: &str,
         is_private: bool,
@@ -98,7 +98,7 @@ impl Layout {
     /// # Errors
     ///
     /// `invalid-path`, `permission`, `io`.
-    pub fn of_file(
+    pub fn from_file(
         directory: &Path,
         name: &str,
         location: &str,
@@ -123,8 +123,8 @@ impl Layout {
     /// # Errors
     ///
     /// `invalid-path`, `permission`, `io`.
-    pub fn of_registry(directory: &Path, name: &str, location: &str) -> Result<Self, Error> {
-        let of_file = Self::of_file(directory, name, location, true)?;
+    pub fn from_registry(directory: &Path, name: &str, location: &str) -> Result<Self, Error> {
+        let of_file = Self::from_file(directory, name, location, true)?;
         Ok(Layout { hides_lock: true, reserved: Some(vec![OWN.to_owned()]), ..of_file })
     }
 
@@ -235,5 +235,5 @@ fn nearest(path: &Path, location: &str) -> Result<Base, Error> {
     let (directory, names) =
         opened.map_err(|errno| errno_error(errno, &format!("open `{location}`")))?;
     let names: Vec<&str> = names.into_iter().filter_map(|name| name.to_str()).collect();
-    Ok(Base::of(directory).below(&names))
+    Ok(Base::new(directory).below(&names))
 }

@@ -10,7 +10,7 @@
 //! # let directory = tempfile::tempdir()?;
 //! let grant = Grant::new(directory.path())?;
 //! let repository = Repository::resolve(directory.path().to_str().unwrap(), &[grant])?;
-//! let tree = Tree::new(Layout::of_repository(repository)?, Durability::Full);
+//! let tree = Tree::new(Layout::from_repository(repository)?, Durability::Full);
 //! // The caller has the lock of the place, which the closure confirms.
 //! tree.commit(&[Change::Put {
 //!     area: Area::Documents,

@@ -46,7 +46,7 @@ impl Grant {
     }
 
     /// A grant by the canonical path that its directory had earlier.
-    pub fn of_canonical(canonical: PathBuf) -> Self {
+    pub fn from_canonical(canonical: PathBuf) -> Self {
         Grant { canonical }
     }
 

@@ -106,7 +106,7 @@ impl Request {
     fn locked(self) -> Result<Progress, Error> {
         let directory = self.lock.path.parent().unwrap_or(Path::new("/"));
         owner::check_for_hosts(directory, &self.location)?;
-        Ok(Progress::Locked(PlaceLock::of(self.lock)))
+        Ok(Progress::Locked(PlaceLock::new(self.lock)))
     }
 }
 
@@ -115,7 +115,7 @@ impl Request {
 pub struct PlaceLock(Mutex<LockFile>);
 
 impl PlaceLock {
-    fn of(file: LockFile) -> Self {
+    fn new(file: LockFile) -> Self {
         PlaceLock(Mutex::new(file))
     }
 

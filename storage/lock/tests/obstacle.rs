@@ -11,8 +11,8 @@ use agent_memory_storage_lock::{IdleLocks, Request};
 fn what_is_in_the_way_of_the_lock_is_named_by_its_path() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path().canonicalize().unwrap();
-    let file = Layout::of_file(&directory, "one.db", "~/one.db", true).unwrap();
-    let notes = Layout::of_directory(&directory, "notes", false, &[]).unwrap();
+    let file = Layout::from_file(&directory, "one.db", "~/one.db", true).unwrap();
+    let notes = Layout::from_directory(&directory, "notes", false, &[]).unwrap();
     let own = directory.join(".agent-memory");
     fs::write(&own, "mine").unwrap();
     for layout in [&file, &notes] {

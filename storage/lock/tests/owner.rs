@@ -16,7 +16,7 @@ impl Scene {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().canonicalize().unwrap();
-        let layout = Layout::of_directory(&path, "notes", false, &[]).unwrap();
+        let layout = Layout::from_directory(&path, "notes", false, &[]).unwrap();
         Scene { _directory: directory, layout, idle: Arc::default() }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct Authoriser {
 
 impl Authoriser {
     /// Installs an authoriser on a connection.
-    pub fn of(connection: &mut Connection) -> rusqlite::Result<Self> {
+    pub fn new(connection: &mut Connection) -> rusqlite::Result<Self> {
         let is_host = Arc::new(AtomicBool::new(false));
         let has_denied = Arc::new(AtomicBool::new(false));
         let asks = is_host.clone();

@@ -89,7 +89,7 @@ impl Session {
         let interrupt = self.interrupt.clone();
         let looks = interrupt.clone();
         connection.progress_handler(LOOK_EVERY, Some(move || looks.is_over()))?;
-        let authoriser = Authoriser::of(&mut connection)?;
+        let authoriser = Authoriser::new(&mut connection)?;
         let has_pages = AtomicBool::new(false);
         let connection =
             Connection { sqlite: connection, authoriser, interrupt, has_pages, immutable };

@@ -32,7 +32,7 @@ impl Scene {
     }
 
     fn layout(&self) -> Layout {
-        Layout::of_directory(&self.path(), "things", true, &[NAME.to_owned()]).unwrap()
+        Layout::from_directory(&self.path(), "things", true, &[NAME.to_owned()]).unwrap()
     }
 
     fn open(&self, kind: Kind, create: bool) -> Result<Database, Error> {

@@ -35,7 +35,7 @@ impl CoreSession {
         let faults = CaseFaults::new(case.text.faults.clone());
         Box::new(Self {
             storage: FaultyStorage::new(storage_of(case), faults),
-            contexts: CallContexts::of(case),
+            contexts: CallContexts::from_case(case),
             place: place_of(case),
             is_of_stores: case.toolset() == "stores",
             calls: 0,
@@ -96,7 +96,7 @@ impl Session for CoreSession {
         }
         let names = memory.list_places("stores").map_err(|error| error.message)?;
         let of_store = |name: String| {
-            let place = Place::of_family("stores", &name);
+            let place = Place::in_group("stores", &name);
             let documents = memory.documents(&place, Area::Documents).into_iter();
             documents.map(move |(path, contents)| (format!("{name}/{path}"), contents))
         };
@@ -216,7 +216,7 @@ pub fn context_of(json: &Value) -> Context {
 pub fn place_of(case: &Case) -> Place {
     match case.toolset() {
         "sessions" | "memory" => Place::repository(REPOSITORY),
-        "stores" => Place::of_family("stores", case.store()),
+        "stores" => Place::in_group("stores", case.store()),
         toolset => Place::named(toolset),
     }
 }
@@ -228,11 +228,11 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
     if case.toolset() == "stores" {
         memory.grant_family("stores");
         for name in case.given_stores() {
-            memory.grant(Place::of_family("stores", name));
+            memory.grant(Place::in_group("stores", name));
         }
         for (path, contents) in case.given() {
             let (name, path) = path.split_once('/').expect("a store and a path");
-            memory.put(&Place::of_family("stores", name), Area::Documents, path, contents);
+            memory.put(&Place::in_group("stores", name), Area::Documents, path, contents);
         }
         return memory;
     }
@@ -263,7 +263,7 @@ pub struct CallContexts {
 
 impl CallContexts {
     /// The contexts of a case's calls.
-    pub fn of(case: &Case) -> Self {
+    pub fn from_case(case: &Case) -> Self {
         let clock = &case.text.clock;
         Self {
             settings: case.settings(),

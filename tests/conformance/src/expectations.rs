@@ -33,7 +33,7 @@ impl Expectations {
     /// # Panics
     ///
     /// If the file is missing or malformed, or a reason is too short.
-    pub fn of(runner: &str) -> Self {
+    pub fn load(runner: &str) -> Self {
         let file = case::directory().join(format!("expectations/{runner}.json"));
         let text =
             fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -15,7 +15,7 @@ use serde_json::json;
 fn no_storage_fault_damages_the_documents_of_sessions() {
     // `validate` reports files that no tool can read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
-    Sweep::of("sessions").reporting("validate", unreadable).run();
+    Sweep::new("sessions").reporting("validate", unreadable).run();
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn no_storage_fault_damages_the_records() {
         "agents",
         "embedding",
     ];
-    Sweep::of("records").sampling(5, topics).run();
+    Sweep::new("records").sampling(5, topics).run();
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn no_storage_fault_damages_the_layers() {
     // If a fault stops an add from summarising, the next add or clear does it. So these fields may
     // differ when the call is repeated.
     let summary = &["summarized", "compost_id", "needs_summary"];
-    Sweep::of("layers").besides(summary).sampling(5, topics).run();
+    Sweep::new("layers").besides(summary).sampling(5, topics).run();
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn no_storage_fault_damages_the_layers() {
 fn no_storage_fault_damages_the_stores() {
     // A file that cannot be read stops only the calls that are about it: others warn of it.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
-    Sweep::of("stores")
+    Sweep::new("stores")
         .reporting("cortex_get_recent_memories", unreadable)
         .reporting("list_memories", unreadable)
         .reporting("read-resource", unreadable)
@@ -84,7 +84,7 @@ fn no_storage_fault_hides_what_a_search_could_not_read() {
     // A search reports what it cannot read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
     let topics = &["logs", "resume"];
-    Sweep::of("memory")
+    Sweep::new("memory")
         .reporting("search_memory", unreadable)
         .reporting("resume_memory", unreadable)
         // See `forget_faults.rs`.
@@ -97,7 +97,7 @@ fn no_storage_fault_hides_what_a_search_could_not_read() {
 fn every_toolset_has_a_sweep() {
     let this = source("tests/conformance/tests/faults.rs");
     for toolset in toolsets() {
-        let sweep = format!("    Sweep::of(\"{toolset}\")");
+        let sweep = format!("    Sweep::new(\"{toolset}\")");
         assert!(this.contains(&sweep), "add a test here that sweeps the calls of `{toolset}`");
     }
 }
@@ -181,7 +181,7 @@ fn found(mistake: Mistake) -> Vec<String> {
         Err(message) => Answer::Error(json!({"message": message})),
     };
     let call = Call {
-        before: State::of(&memory, &place),
+        before: State::new(&memory, &place),
         place: &place,
         make: &make,
         writes: mistake != Mistake::TakesTheLockToRead,

@@ -211,7 +211,7 @@ fn nothing_is_lost_and_the_index_agrees_when_many_add_and_move_in_one_category()
     for answer in answers.iter().flatten() {
         assert_eq!(answer["warnings"], json!([]), "{answer}");
     }
-    let place = Place::of_family("stores", "team");
+    let place = Place::in_group("stores", "team");
     let before = storage.documents(&place, Area::Documents);
     let memories = before.keys().filter(|path| path.ends_with(".md")).count() as u64;
     assert_eq!(memories, clients * CALLS);

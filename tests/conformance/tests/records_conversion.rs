@@ -263,7 +263,7 @@ fn states_of_conversion(before: &Host, to: &str) -> Vec<State> {
     let place = place();
     let call = Call {
         place: &place,
-        before: State::of(&before.storage, &place),
+        before: State::new(&before.storage, &place),
         make: &|storage, _| {
             let outcome = toolbox::call_tool(
                 storage,

@@ -55,7 +55,7 @@ struct Quality {
 type Ranks = (usize, Vec<usize>);
 
 impl Quality {
-    fn of(ranks: &[Ranks]) -> Self {
+    fn from_ranks(ranks: &[Ranks]) -> Self {
         let questions = ranks.len();
         let mean = |of: fn(&Ranks) -> f64| ranks.iter().map(of).sum::<f64>() / questions as f64;
         Self {
@@ -94,7 +94,7 @@ impl Asking<'_> {
         let asked = paraphrases().into_iter().filter(of_language).map(|one| {
             self.ranks(&Question { question: one.question, answers: vec![one.key], hard: true })
         });
-        let quality = Quality::of(&asked.collect::<Vec<_>>());
+        let quality = Quality::from_ranks(&asked.collect::<Vec<_>>());
         let Quality { questions, recall_at_10, mean_reciprocal_rank } = quality;
         println!(
             "{name}, {questions} paraphrases in {language}: R@10 {recall_at_10:.3}, \
@@ -108,7 +108,7 @@ impl Asking<'_> {
         let questions: Vec<Question> = read("questions.jsonl");
         let of = |wanted: &dyn Fn(&Question) -> bool| {
             let asked = questions.iter().filter(|question| wanted(question));
-            Quality::of(&asked.map(|question| self.ranks(question)).collect::<Vec<_>>())
+            Quality::from_ranks(&asked.map(|question| self.ranks(question)).collect::<Vec<_>>())
         };
         let all = of(&|_| true);
         let hard = of(&|question| question.hard);

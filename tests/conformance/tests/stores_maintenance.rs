@@ -7,7 +7,7 @@ use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
 fn team() -> Place {
-    Place::of_family("stores", "team")
+    Place::in_group("stores", "team")
 }
 
 fn storage() -> InMemoryStorage {

@@ -30,7 +30,7 @@ pub struct ComponentSession {
 impl ComponentSession {
     /// Starts a case.
     pub fn start(case: &Case) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::of(case);
+        let scratch = Scratch::from_case(case);
         let clock = &case.text.clock;
         let settings = scratch.settings(case).into_iter();
         let left_out = left_out()?.into_iter();

@@ -42,7 +42,7 @@ impl McpSession {
         drive: &'static str,
         start: impl FnOnce(&[String], &Path) -> Result<Client, String>,
     ) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::of_drive(case, drive);
+        let scratch = Scratch::on_drive(case, drive);
         let clock = &case.text.clock;
         let repo = scratch.places().repo;
         let mut arguments = vec![

@@ -52,7 +52,7 @@ impl Reader<'_> {
         );
         let rows =
             self.rows("recent_memories", &sql, [text(self.agent), text(&batch.ids)], u32::MAX)?;
-        rows.into_iter().map(|row| Row::of(row).memory()).collect()
+        rows.into_iter().map(|row| Row::new(row).memory()).collect()
     }
 }
 
@@ -94,7 +94,7 @@ pub(in crate::layers) fn agent_of(
 }
 
 fn names(view: &dyn Transaction, sql: &str, with: Vec<Value>) -> Result<Vec<String>, Error> {
-    if !Tables::of(view)?.has("layers_batches") {
+    if !Tables::read(view)?.has("layers_batches") {
         return Ok(Vec::new());
     }
     let rows = view.query(&statement(sql, with), u32::MAX)?.rows.into_iter();

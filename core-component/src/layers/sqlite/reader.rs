@@ -39,7 +39,7 @@ pub(in crate::layers) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Of a database that does not exist.
-    pub fn of_nothing(agent: &'a str) -> Self {
+    pub fn empty(agent: &'a str) -> Self {
         let unreadable = RefCell::default();
         Self { view: None, agent, tables: Tables::none(), is_known: false, unreadable }
     }
@@ -47,8 +47,8 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// `INVALID_INPUT` where another agent's name differs only in case.
-    pub fn of(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
-        let tables = Tables::of(view)?;
+    pub fn new(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
+        let tables = Tables::read(view)?;
         if tables.has_ours() {
             check_version(view)?;
         }
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         read: impl FnOnce(Row) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         let id = integer(&row[0])?;
-        Ok(match read(Row::of(row)) {
+        Ok(match read(Row::new(row)) {
             Ok(entry) => Some(entry),
             Err(error) => {
                 let reason = error.message().to_owned();
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
     ///
     /// `CORRUPTED_DATA` if it cannot be read: a change would lose it.
     pub fn task_to_change(&self) -> Result<Option<Task>, Error> {
-        self.task_row()?.map(|row| Row::of(row).task()).transpose()
+        self.task_row()?.map(|row| Row::new(row).task()).transpose()
     }
 
     pub fn has_task(&self) -> Result<bool, Error> {
@@ -293,7 +293,7 @@ const MAX_AGENTS: u32 = 10_000;
 
 /// The agents that the database knows, in byte order. A name that is no text is none.
 pub(in crate::layers) fn agent_names(view: &dyn Transaction) -> Result<Vec<String>, Error> {
-    let tables = Tables::of(view)?;
+    let tables = Tables::read(view)?;
     let sql = if tables.has_ours() {
         "SELECT agent_id FROM layers_agents ORDER BY agent_id"
     } else if tables.has_spec() {

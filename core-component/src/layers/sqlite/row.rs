@@ -9,7 +9,7 @@ use crate::storage::database::Value;
 pub(in crate::layers) struct Row(std::vec::IntoIter<Value>);
 
 impl Row {
-    pub fn of(values: Vec<Value>) -> Self {
+    pub fn new(values: Vec<Value>) -> Self {
         Self(values.into_iter())
     }
 

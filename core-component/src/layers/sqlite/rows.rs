@@ -109,7 +109,7 @@ impl<T: Searched> Table for LayerRows<'_, T> {
             for mut row in self.reader.rows(table, &sql, parameters, PAGE as u32)? {
                 let stamp = row.pop().map_or(Ok(0), |stamp| integer(&stamp))?;
                 let id = integer(&row[0])?;
-                let Some(row) = self.reader.entry(table, row, T::of)? else { continue };
+                let Some(row) = self.reader.entry(table, row, T::from_row)? else { continue };
                 let moment = row.moment();
                 let facts = Facts {
                     written: moment.map(Written::At),

@@ -112,7 +112,7 @@ impl Tables {
     /// # Errors
     ///
     /// `CORRUPTED_DATA` for a database of another program.
-    pub fn of(view: &dyn Transaction) -> Result<Self, Error> {
+    pub fn read(view: &dyn Transaction) -> Result<Self, Error> {
         let tables = statement("SELECT name FROM sqlite_schema WHERE type = 'table'", []);
         let rows = view.query(&tables, 10_000)?.rows.into_iter();
         let names = rows.map(|mut row| into_text(row.swap_remove(0)));
@@ -156,7 +156,7 @@ impl Tables {
 /// `STORAGE_ERROR` for an index of a later version of this program, `CORRUPTED_DATA` for a database
 /// of another program.
 pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
-    let tables = Tables::of(transaction)?;
+    let tables = Tables::read(transaction)?;
     if tables.has("layers_schema") {
         check_version(transaction)?;
     }
@@ -168,7 +168,7 @@ pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     let version = "INSERT INTO layers_schema (version) VALUES (?1)";
     statements.push(statement(version, [Value::Integer(VERSION)]));
     transaction.execute(&statements)?;
-    Tables::of(transaction)
+    Tables::read(transaction)
 }
 
 /// # Errors

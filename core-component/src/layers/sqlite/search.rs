@@ -96,7 +96,7 @@ impl Query {
 /// A row of a layer that is searched.
 pub(in crate::layers) trait Searched: Sized {
     const LAYER: &'static Layer;
-    fn of(row: Row) -> Result<Self, Error>;
+    fn from_row(row: Row) -> Result<Self, Error>;
     /// The text that has the words.
     fn text(&self) -> Cow<'_, str>;
     fn moment(&self) -> Option<Timestamp>;
@@ -105,7 +105,7 @@ pub(in crate::layers) trait Searched: Sized {
 impl Searched for Episode {
     const LAYER: &'static Layer = &EPISODES;
 
-    fn of(row: Row) -> Result<Self, Error> {
+    fn from_row(row: Row) -> Result<Self, Error> {
         row.episode()
     }
 
@@ -121,7 +121,7 @@ impl Searched for Episode {
 impl Searched for Compost {
     const LAYER: &'static Layer = &COMPOST;
 
-    fn of(row: Row) -> Result<Self, Error> {
+    fn from_row(row: Row) -> Result<Self, Error> {
         row.compost()
     }
 
@@ -226,7 +226,7 @@ impl Reader<'_> {
             let is_last = rows.len() < page as usize;
             for row in rows {
                 ids.before = integer(&row[0])?;
-                let Some(row) = self.entry(T::LAYER.table, row, T::of)? else { continue };
+                let Some(row) = self.entry(T::LAYER.table, row, T::from_row)? else { continue };
                 if query.accepts(&row) {
                     found.push(row);
                 }

@@ -34,7 +34,7 @@ impl Reader<'_> {
         let parameters = [Value::Text(self.agent.to_owned()), Value::Integer(MAX_UNDATED.into())];
         let mut count = 0;
         for row in self.rows(table, &sql, parameters, MAX_UNDATED)? {
-            let Some(row) = self.entry(table, row, T::of)? else { continue };
+            let Some(row) = self.entry(table, row, T::from_row)? else { continue };
             let has_words = words.is_none_or(|words| has_all(&row.text(), words));
             count += usize::from(row.moment().is_none() && has_words);
         }

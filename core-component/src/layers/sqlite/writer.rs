@@ -25,7 +25,7 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// `INVALID_INPUT` where another agent's name differs only in case, and those of [`prepare`].
-    pub fn of(
+    pub fn new(
         transaction: &'a dyn Transaction,
         agent: &'a str,
         now: Timestamp,

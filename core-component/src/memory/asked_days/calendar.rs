@@ -24,7 +24,7 @@ pub(super) fn span(today: Date, unit: Unit, units: i64) -> Option<Days> {
         }
         Unit::Month => {
             let months = today.year() * 12 + today.month() - 1 - units;
-            let first = Date::of(months.div_euclid(12), months.rem_euclid(12) + 1, 1)?;
+            let first = Date::new(months.div_euclid(12), months.rem_euclid(12) + 1, 1)?;
             Some((first, first.last_of_month()))
         }
         Unit::Year => of_year(today.year() - units),
@@ -32,7 +32,7 @@ pub(super) fn span(today: Date, unit: Unit, units: i64) -> Option<Days> {
 }
 
 pub(super) fn of_year(year: i64) -> Option<Days> {
-    Some((Date::of(year, 1, 1)?, Date::of(year, 12, 31)?))
+    Some((Date::new(year, 1, 1)?, Date::new(year, 12, 31)?))
 }
 
 /// The last such day of the week up to a day. Monday is 0.

@@ -112,7 +112,7 @@ fn read_number(text: &str, start: usize, reader: &mut Reader) -> usize {
 fn days(today: Date, year: Option<i64>, month: Option<i64>, day: Option<i64>) -> Option<Days> {
     let year = year.filter(|year| YEARS.contains(year));
     let Some(month) = month else { return year.and_then(of_year) };
-    let date = |year| Date::of(year, month, day.unwrap_or(1));
+    let date = |year| Date::new(year, month, day.unwrap_or(1));
     let first = year.map_or_else(|| latest(today, date), date)?;
     Some((first, if day.is_some() { first } else { first.last_of_month() }))
 }

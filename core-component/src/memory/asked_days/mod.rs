@@ -27,7 +27,7 @@ pub(super) struct AskedDays {
 
 impl AskedDays {
     /// Reads a question that is asked on a day.
-    pub fn of(question: &str, today: Date) -> Self {
+    pub fn from_question(question: &str, today: Date) -> Self {
         let languages = Language::all_of(question);
         let is_french =
             languages.contains(&Language::French) && !languages.contains(&Language::German);
@@ -65,7 +65,7 @@ mod tests {
     const TODAY: &str = "2026-11-26";
 
     fn asked(question: &str) -> AskedDays {
-        AskedDays::of(question, Date::parse(TODAY).expect(TODAY))
+        AskedDays::from_question(question, Date::parse(TODAY).expect(TODAY))
     }
 
     fn days(question: &str) -> String {
@@ -196,8 +196,8 @@ mod tests {
     fn every_beginning_of_a_question_can_be_read() {
         let all = "2024年3月5日前 昨日 vor zwei Wochen, il y a un mois; 3 days ago on March 5th of 2024-02-29";
         for (end, _) in all.char_indices() {
-            AskedDays::of(&all[..end], Date::parse("0000-01-01").expect("a day"));
-            AskedDays::of(&all[end..], Date::parse("9999-12-31").expect("a day"));
+            AskedDays::from_question(&all[..end], Date::parse("0000-01-01").expect("a day"));
+            AskedDays::from_question(&all[end..], Date::parse("9999-12-31").expect("a day"));
         }
     }
 }

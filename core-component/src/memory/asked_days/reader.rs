@@ -103,7 +103,7 @@ impl Reader {
         }
         let length = if is_month_first { 2 } else { second + 1 };
         let (year, length) = year_after(tokens, length);
-        let date = |year| Date::of(year, month, day);
+        let date = |year| Date::new(year, month, day);
         let date = match year {
             Some(year) => date(year)?,
             None => latest(self.today, date)?,
@@ -119,7 +119,7 @@ impl Reader {
         if year.is_none() && leads.is_some_and(|(_, leads)| !is_one_of(before, leads)) {
             return None;
         }
-        let first = |year| Date::of(year, month, 1);
+        let first = |year| Date::new(year, month, 1);
         let first = match year {
             Some(year) => first(year)?,
             None => latest(self.today, first)?,
@@ -189,15 +189,15 @@ fn iso(tokens: &[Token]) -> Option<(Days, usize)> {
         let year = first.year()?;
         let month = second.number()?;
         let Some(day) = third('-') else {
-            let first = Date::of(year, month, 1)?;
+            let first = Date::new(year, month, 1)?;
             return Some(((first, first.last_of_month()), 2));
         };
         let day: String = day.word.chars().take_while(char::is_ascii_digit).collect();
-        let date = Date::of(year, month, day.parse().ok()?)?;
+        let date = Date::new(year, month, day.parse().ok()?)?;
         return Some(((date, date), 3));
     }
     let year = third('.').filter(|_| first.is_joined_by('.', second))?.year()?;
-    let date = Date::of(year, second.number()?, first.number()?)?;
+    let date = Date::new(year, second.number()?, first.number()?)?;
     Some(((date, date), 3))
 }
 

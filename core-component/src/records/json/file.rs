@@ -108,7 +108,7 @@ impl JsonFile {
         let mut arrays = [None, None, None];
         let mut metadata = None;
         let mut other_arrays = Vec::new();
-        let mut scanner = Scanner::of(&self.text);
+        let mut scanner = Scanner::new(&self.text);
         scanner.begin();
         self.members = scanner.object(|scanner, key| {
             let key = unquoted(&self.text, key);
@@ -383,7 +383,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 pub(super) fn with_any_term(mut memories: Vec<Memory>, query: &Query) -> WithAnyTerm {
     memories.retain(|memory| query.archived || !memory.archived);
     memories.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| a.id.cmp(&b.id)));
-    let newest = Newest::of(memories.iter().map(|memory| (memory, memory.bytes())));
+    let newest = Newest::from_memories(memories.iter().map(|memory| (memory, memory.bytes())));
     let matching = newest.keys.iter().filter(|memory| query.matches_any_term(memory));
     let count = matching.take(query.limit as usize).count() as u32;
     WithAnyTerm { count, of_newest: newest.number() }
@@ -433,7 +433,7 @@ impl Reader for JsonFile {
     }
 
     fn stats(&self) -> Result<Stats, Error> {
-        Ok(Stats::of(&self.memories()))
+        Ok(Stats::from_memories(&self.memories()))
     }
 
     fn unused(

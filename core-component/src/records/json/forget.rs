@@ -62,7 +62,7 @@ impl JsonFile {
         id: &str,
         context: &Context,
     ) -> Result<Removal, Error> {
-        let mut writer = JsonWriter::of(Self::parse(agent, document)?, context);
+        let mut writer = JsonWriter::new(Self::parse(agent, document)?, context);
         let Some(memory) = writer.find(id)? else { return Ok(Removal::default()) };
         writer.remove(&memory)?;
         Ok(Removal { splices: writer.splices(Purpose::Access), ids: vec![memory.id] })
@@ -78,7 +78,7 @@ pub(in crate::records) fn json_without(json: &str, secret: &str) -> Option<Strin
 /// The strings of a JSON text that have another text, and what stands in their place.
 fn strings_without(json: &str, secret: &str) -> Result<Vec<(Range<usize>, String)>, Flaw> {
     let mut strings = Strings { json, secret, splices: Vec::new() };
-    let mut scanner = Scanner::of(json);
+    let mut scanner = Scanner::new(json);
     scanner.white_space();
     strings.value(&mut scanner, "")?;
     Ok(strings.splices)

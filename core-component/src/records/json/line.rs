@@ -84,7 +84,7 @@ impl<'a> ImportText<'a> {
 }
 
 fn scan_record(text: &str) -> Result<Record, Flaw> {
-    let mut scanner = Scanner::of(text);
+    let mut scanner = Scanner::new(text);
     scanner.white_space();
     let start = scanner.position();
     let members = scanner.object(|scanner, _| scanner.value())?;

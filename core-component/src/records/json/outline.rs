@@ -34,7 +34,7 @@ impl JsonFile {
 impl Outline {
     /// Splits the text of an agent's file, from which the records were taken out. Adds an array for
     /// each type that `needs` one and has none. Returns `None` if it is no agent's file.
-    pub fn of(text: &str, needs: impl Fn(Kind) -> bool) -> Option<Self> {
+    pub fn parse(text: &str, needs: impl Fn(Kind) -> bool) -> Option<Self> {
         let mut file = scanned(text)?;
         let missing = |kind: &Kind| file.array(*kind).is_none() && needs(*kind);
         let missing: Vec<Kind> = Kind::ALL.into_iter().filter(missing).collect();
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn an_outline_is_the_text_and_the_arrays_that_it_lacks() {
         let text = "{\"x\": 1, \"tasks\": [ ], \"y\": 2}\n";
-        let outline = Outline::of(text, |kind| kind == Kind::Core).expect("an outline");
+        let outline = Outline::parse(text, |kind| kind == Kind::Core).expect("an outline");
         let sections = [
             ("{\"x\": 1, \"tasks\": ", Kind::Task, "[ ]"),
             (", \"y\": 2,\n  \"core_memories\": ", Kind::Core, "[]"),
@@ -89,8 +89,8 @@ mod tests {
             empty: empty.to_owned(),
         });
         assert_eq!(outline, Outline { sections: sections.into(), end: "}\n".to_owned() });
-        assert_eq!(Outline::of("[]", |_| false), None);
-        let outline = Outline::of("\u{feff}{}", |kind| kind == Kind::Task).expect("an outline");
+        assert_eq!(Outline::parse("[]", |_| false), None);
+        let outline = Outline::parse("\u{feff}{}", |kind| kind == Kind::Task).expect("an outline");
         let before = "\u{feff}{\n  \"tasks\": ".to_owned();
         let section = Section { before, kind: Kind::Task, empty: "[]".to_owned() };
         assert_eq!(outline, Outline { sections: vec![section], end: "\n}".to_owned() });

@@ -46,7 +46,7 @@ pub(super) struct Scanner<'a> {
 type Scanned<T> = Result<T, Flaw>;
 
 impl<'a> Scanner<'a> {
-    pub fn of(text: &'a str) -> Self {
+    pub fn new(text: &'a str) -> Self {
         Self { text, bytes: text.as_bytes(), at: 0, depth: 0, flaw: None }
     }
 
@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     fn scan(text: &str) -> Scanned<()> {
-        let mut scanner = Scanner::of(text);
+        let mut scanner = Scanner::new(text);
         scanner.white_space();
         scanner.value()?;
         scanner.end()
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn a_flaw_apart_is_no_flaw_of_the_text_around_it() {
-        let mut scanner = Scanner::of(r#"{"a": 1, "a": 2} {"b": "\udc00"}"#);
+        let mut scanner = Scanner::new(r#"{"a": 1, "a": 2} {"b": "\udc00"}"#);
         let (_, flaw) = scanner.apart(Scanner::value).expect("the end of the object is known");
         assert_eq!(flaw.map(|flaw| flaw.at), Some(9));
         scanner.white_space();

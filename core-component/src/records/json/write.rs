@@ -45,10 +45,10 @@ pub(in crate::records) struct JsonWriter {
 }
 
 impl JsonWriter {
-    pub fn of(file: JsonFile, context: &Context) -> Self {
+    pub fn new(file: JsonFile, context: &Context) -> Self {
         Self {
             file,
-            settings: RecordsSettings::of(context),
+            settings: RecordsSettings::from_context(context),
             now: context.now,
             changed: BTreeMap::new(),
             removed: BTreeSet::new(),
@@ -283,7 +283,7 @@ impl Reader for JsonWriter {
     }
 
     fn stats(&self) -> Result<Stats, Error> {
-        Ok(Stats::of(&self.memories()))
+        Ok(Stats::from_memories(&self.memories()))
     }
 
     fn unused(
@@ -404,7 +404,7 @@ fn edit(text: &str, record: &Record, before: &Memory, after: &Memory, splices: &
 
 /// The text of one record after a change.
 pub(in crate::records) fn rewritten(text: &str, before: &Memory, after: &Memory) -> String {
-    let members = Scanner::of(text).object(|scanner, _| scanner.value());
+    let members = Scanner::new(text).object(|scanner, _| scanner.value());
     let members = members.expect("scanned before");
     let record = Record { range: 0..text.len(), members, flaw: None };
     let mut splices = Vec::new();

@@ -33,7 +33,7 @@ pub(in crate::records) struct StoredAgent {
 
 impl<'a> AgentRows<'a> {
     /// A caller that changes rows has to run [`prepare`](super::prepare) before.
-    pub fn of(transaction: &'a dyn Transaction, name: &'a str) -> Self {
+    pub fn new(transaction: &'a dyn Transaction, name: &'a str) -> Self {
         Self { transaction, name }
     }
 
@@ -75,7 +75,7 @@ impl<'a> AgentRows<'a> {
         style: Style,
         now: Timestamp,
     ) -> Result<Pages<'a>, Error> {
-        Pages::of(self.transaction, agent, style, now)
+        Pages::new(self.transaction, agent, style, now)
     }
 
     /// Inserts the agent, as the copy of a file, and returns its key. `version` is that of the file,
@@ -166,7 +166,7 @@ pub(in crate::records) struct TextPage {
 }
 
 impl<'a> Pages<'a> {
-    fn of(
+    fn new(
         transaction: &'a dyn Transaction,
         agent: &StoredAgent,
         style: Style,
@@ -188,7 +188,7 @@ impl<'a> Pages<'a> {
                     Some(document) => document.clone(),
                     None => new_document(transaction, agent.key, now)?,
                 };
-                Outline::of(&document, |kind| has[kind as usize])
+                Outline::parse(&document, |kind| has[kind as usize])
                     .ok_or_else(|| unexpected("a document", &Value::Text(document)))?
             }
         };

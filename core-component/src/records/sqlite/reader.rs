@@ -105,7 +105,7 @@ pub(in crate::records) struct SqliteReader<'a> {
 }
 
 impl<'a> SqliteReader<'a> {
-    pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
+    pub fn new(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
         let agent = find_agent_or_tables(|statement| view.query(statement, 1), agent)?;
         Ok(Self::with_key(view, agent.map(|agent| agent.key), UnreadableRows::default()))
     }
@@ -138,7 +138,7 @@ impl<'a> SqliteReader<'a> {
         let parameters = [agent, archived.into(), MAX_NEWEST.into()].map(Value::Integer);
         let rows = self.view.query(&statement(sql, parameters), MAX_NEWEST)?.rows;
         let sizes = rows.iter().map(|row| Ok((integer(&row[0])?, integer(&row[1])? as u64)));
-        let newest = Newest::of(sizes.collect::<Result<Vec<_>, Error>>()?.into_iter());
+        let newest = Newest::from_memories(sizes.collect::<Result<Vec<_>, Error>>()?.into_iter());
         let is_all = newest.is_all && rows.len() < MAX_NEWEST as usize;
         Ok(Newest { is_all, ..newest })
     }

@@ -66,7 +66,7 @@ struct Embedder {
 
 impl<'a> Vectors<'a> {
     /// A caller that changes something has to run [`prepare`](super::prepare) before.
-    pub fn of(transaction: &'a dyn Transaction, agent: i64, model: &'a str) -> Self {
+    pub fn new(transaction: &'a dyn Transaction, agent: i64, model: &'a str) -> Self {
         Self { transaction, agent, model }
     }
 
@@ -237,7 +237,7 @@ impl<'a> Vectors<'a> {
         let checked = vectors.iter().enumerate().map(|(at, vector)| {
             // A value that is no number counts as one that is not finite.
             let numbers = vector.iter().map(|number| number.unwrap_or(f32::NAN));
-            Vector::of(&numbers.collect::<Vec<f32>>())
+            Vector::new(&numbers.collect::<Vec<f32>>())
                 .map_err(|reason| invalid(format!("the vector {at} of `{}` {reason}", self.model)))
         });
         let checked = checked.collect::<Result<Vec<Vector>, Error>>()?;
@@ -360,7 +360,7 @@ pub(super) fn similarities(
     request: &Request,
 ) -> Result<Similarities, Error> {
     let Some(model) = request.embedder.as_deref() else { return Ok(Similarities::default()) };
-    let Some(embedder) = Vectors::of(view, agent, model).embedder()? else {
+    let Some(embedder) = Vectors::new(view, agent, model).embedder()? else {
         return Ok(Similarities::default());
     };
     let Some(dimension) = embedder.dimension else { return Ok(Similarities::default()) };

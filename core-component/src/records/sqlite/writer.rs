@@ -35,7 +35,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
 
 impl<'a> SqliteWriter<'a> {
     /// The caller has to run [`prepare`](super::prepare) in the transaction before.
-    pub fn of(
+    pub fn new(
         transaction: &'a dyn Transaction,
         name: &'a str,
         context: &Context,
@@ -43,7 +43,7 @@ impl<'a> SqliteWriter<'a> {
         let found = find_agent(|statement| transaction.query(statement, 1), name)?;
         let is_copy = found.as_ref().is_some_and(|agent| agent.copy_of.is_some());
         let agent = found.map(|agent| agent.key);
-        let settings = RecordsSettings::of(context);
+        let settings = RecordsSettings::from_context(context);
         Ok(Self {
             transaction,
             name,
@@ -59,7 +59,7 @@ impl<'a> SqliteWriter<'a> {
     /// The agent's key, if its memories wait for the vectors of this model, which may be asked now.
     pub fn wants_vectors(&self, model: &str, now: Timestamp) -> Result<Option<i64>, Error> {
         let Some(agent) = self.agent else { return Ok(None) };
-        let are_wanted = Vectors::of(self.transaction, agent, model).are_wanted(now)?;
+        let are_wanted = Vectors::new(self.transaction, agent, model).are_wanted(now)?;
         Ok(are_wanted.then_some(agent))
     }
 

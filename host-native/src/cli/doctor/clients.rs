@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_LINE: u64 = 200;
 
 pub(super) fn findings() -> Vec<Finding> {
-    let directories = match Directories::of_system() {
+    let directories = match Directories::from_system() {
         Ok(directories) => directories,
         Err(error) => return vec![Finding::warning(ABOUT, error)],
     };

@@ -27,18 +27,18 @@ enum Level {
 
 impl Finding {
     pub(super) fn good(about: &'static str, message: impl Display) -> Self {
-        Self::of(Level::Good, about, message)
+        Self::new(Level::Good, about, message)
     }
 
     pub(super) fn warning(about: &'static str, message: impl Display) -> Self {
-        Self::of(Level::Warning, about, message)
+        Self::new(Level::Warning, about, message)
     }
 
     pub(super) fn error(about: &'static str, message: impl Display) -> Self {
-        Self::of(Level::Error, about, message)
+        Self::new(Level::Error, about, message)
     }
 
-    fn of(level: Level, about: &'static str, message: impl Display) -> Self {
+    fn new(level: Level, about: &'static str, message: impl Display) -> Self {
         Finding { level, about, message: message.to_string(), advice: None }
     }
 

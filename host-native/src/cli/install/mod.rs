@@ -132,7 +132,7 @@ impl Install {
     }
 
     fn own_command(&self, client: Client) -> Option<OwnCommand> {
-        self.target.may_use_own_command().then(|| OwnCommand::of(client)).flatten()
+        self.target.may_use_own_command().then(|| OwnCommand::from_client(client)).flatten()
     }
 }
 
@@ -152,7 +152,11 @@ impl Uninstall {
         }
         show(&plan)?;
         if !self.shows_only {
-            let own = self.target.may_use_own_command().then(|| OwnCommand::of(client)).flatten();
+            let own = self
+                .target
+                .may_use_own_command()
+                .then(|| OwnCommand::from_client(client))
+                .flatten();
             match own {
                 Some(own) => own.uninstall(&plan)?,
                 None => plan.carry_out().map_err(failed)?,

@@ -15,7 +15,7 @@ pub(super) struct OwnCommand {
 
 impl OwnCommand {
     /// The command of a client; none if it has none, or if it is not in `PATH`.
-    pub(super) fn of(client: Client) -> Option<Self> {
+    pub(super) fn from_client(client: Client) -> Option<Self> {
         if client != Client::ClaudeCode {
             return None;
         }

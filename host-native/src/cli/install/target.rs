@@ -118,6 +118,6 @@ impl Target {
 pub(super) fn directories() -> Result<Directories, Error> {
     let here = std::env::current_dir().ok();
     let project = here.as_deref().and_then(repository_around).or(here);
-    let directories = Directories::of_system().map_err(failed)?;
+    let directories = Directories::from_system().map_err(failed)?;
     Ok(Directories { project, ..directories })
 }

@@ -42,6 +42,6 @@ pub(in crate::cli) fn unreadable(
         }
         // Nothing is kept yet.
         Err(error) if Error::status_of(&error) != Error::STORAGE => Ok(Vec::new()),
-        Err(error) => Err(Error::of_tool(error)),
+        Err(error) => Err(Error::from_tool(error)),
     }
 }

@@ -40,7 +40,7 @@ fn beside_databases_temporary_files_stay() {
     let temporary = path.join(TEMPORARY);
     for (databases, stays) in [(vec!["things.db".to_owned()], true), (Vec::new(), false)] {
         fs::write(&temporary, "half").unwrap();
-        let layout = Layout::of_directory(&path, "things", true, &databases).unwrap();
+        let layout = Layout::from_directory(&path, "things", true, &databases).unwrap();
         let tree = Files::new(layout, Durability::Full);
         assert_eq!(tree.list_and_clean(Area::Documents, "", &|| true), Ok(Some(Vec::new())));
         assert_eq!(temporary.exists(), stays);

@@ -13,7 +13,7 @@ fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
     let repository = tempfile::tempdir().unwrap();
     let grant = Grant::new(repository.path()).unwrap();
     let found = Repository::resolve(repository.path().to_str().unwrap(), &[grant]).unwrap();
-    let tree = Tree::new(Layout::of_repository(found).unwrap(), Durability::Full);
+    let tree = Tree::new(Layout::from_repository(found).unwrap(), Durability::Full);
     let document = repository.path().join(".github/agent-memory/a.md");
     std::fs::create_dir_all(document.parent().unwrap()).unwrap();
     std::fs::write(&document, "old").unwrap();

@@ -24,7 +24,7 @@ const FILE: OFlags =
 
 impl Metadata {
     #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
-    fn of(stat: &Stat) -> Self {
+    fn from_stat(stat: &Stat) -> Self {
         Metadata {
             kind: match FileType::from_raw_mode(stat.st_mode) {
                 FileType::RegularFile => EntryKind::File,
@@ -135,7 +135,9 @@ impl Directory {
     /// What is known of a name, or `None` if nothing exists there.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(Facts { metadata: Metadata::of(&stat), changed: changed(&stat) })),
+            Ok(stat) => {
+                Ok(Some(Facts { metadata: Metadata::from_stat(&stat), changed: changed(&stat) }))
+            }
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno),
         }
@@ -151,7 +153,7 @@ impl Directory {
         match rustix::fs::openat(&*self.0, name, OFlags::RDONLY | FILE, Mode::empty()) {
             Ok(file) => {
                 // The file may have been replaced since the first check.
-                let metadata = Metadata::of(&rustix::fs::fstat(&file)?);
+                let metadata = Metadata::from_stat(&rustix::fs::fstat(&file)?);
                 Ok(match metadata.kind {
                     EntryKind::File => Found::File(File::from(file), metadata),
                     _ => Found::SomethingElse,
@@ -278,7 +280,7 @@ fn changed(stat: &Stat) -> (i64, i64) {
 
 /// Sets the permission bits if they differ. The umask does not apply.
 pub(crate) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
-    if Metadata::of(&rustix::fs::fstat(file)?).mode == mode {
+    if Metadata::from_stat(&rustix::fs::fstat(file)?).mode == mode {
         return Ok(());
     }
     #[cfg(target_os = "wasi")]

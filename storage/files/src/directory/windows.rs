@@ -509,7 +509,7 @@ fn check(status: NTSTATUS) -> Result<(), Errno> {
         STATUS_DELETE_PENDING => Err(Errno::BUSY),
         STATUS_REPARSE_POINT_ENCOUNTERED => Err(Errno::LOOP),
         // SAFETY: it only looks the number up.
-        _ => Err(Errno::of_win32(unsafe { RtlNtStatusToDosError(status) })),
+        _ => Err(Errno::from_win32(unsafe { RtlNtStatusToDosError(status) })),
     }
 }
 

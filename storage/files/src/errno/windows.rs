@@ -23,7 +23,7 @@ names! {
 
 impl Errno {
     /// The error of a Win32 code.
-    pub fn of_win32(code: u32) -> Errno {
+    pub fn from_win32(code: u32) -> Errno {
         match code {
             win32::ERROR_FILE_NOT_FOUND | win32::ERROR_PATH_NOT_FOUND => Errno::NOENT,
             win32::ERROR_ACCESS_DENIED => Errno::ACCESS,
@@ -56,7 +56,7 @@ impl Errno {
 
     /// The error of the standard library.
     pub fn from_io_error(error: &std::io::Error) -> Option<Errno> {
-        error.raw_os_error().map(|code| Errno::of_win32(code as u32))
+        error.raw_os_error().map(|code| Errno::from_win32(code as u32))
     }
 
     /// The number of an error without a name.

@@ -75,7 +75,7 @@ impl Family {
             GrantedFamily { label, base, registry: None, places: BTreeMap::new(), databases };
         let family = match members {
             FamilyMembers::Registry { path, format } => {
-                granted.registry = Some(FileLocation::of(&granted.label, &path)?);
+                granted.registry = Some(FileLocation::new(&granted.label, &path)?);
                 Family::restore(granted, format)
             }
             FamilyMembers::Fixed(places) => {
@@ -176,7 +176,7 @@ impl Family {
             Source::Fixed(_) => members.directory(name, others)?.0,
         };
         let is_private = self.is_private(&directory);
-        Ok(GrantedPlace::of_family(directory, is_private, self.granted.databases.clone()))
+        Ok(GrantedPlace::from_group(directory, is_private, self.granted.databases.clone()))
     }
 
     /// Whether only the owner may read a place.

@@ -132,7 +132,7 @@ impl Places {
 
     /// Grants a directory by the canonical path that it had at an earlier grant.
     pub fn grant_again(&self, canonical: PathBuf) {
-        self.add_grant(Grant::of_canonical(canonical));
+        self.add_grant(Grant::from_canonical(canonical));
     }
 
     fn add_grant(&self, grant: Grant) {
@@ -263,7 +263,7 @@ impl Places {
                     Some(_) => resolved.map_err(|error| out_of_reach(name, error)),
                     None => resolved,
                 };
-                let layout = Layout::of_repository(resolved?)?;
+                let layout = Layout::from_repository(resolved?)?;
                 return Ok(Opened { layout, named: None });
             }
             Place::Named { label, name } => (label, name),

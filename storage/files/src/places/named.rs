@@ -59,7 +59,7 @@ impl GrantedPlace {
             }
             NamedPlaceKind::File => {
                 let FileLocation { directory, name, location } =
-                    FileLocation::of(&place.label, &place.path)?;
+                    FileLocation::new(&place.label, &place.path)?;
                 (directory, Some(name), location)
             }
         };
@@ -69,7 +69,7 @@ impl GrantedPlace {
     }
 
     /// A place of a family, by its canonical directory.
-    pub(super) fn of_family(directory: PathBuf, is_private: bool, databases: Vec<String>) -> Self {
+    pub(super) fn from_group(directory: PathBuf, is_private: bool, databases: Vec<String>) -> Self {
         let location = display(&directory);
         GrantedPlace { directory, file: None, location, is_private, databases, hides_lock: true }
     }
@@ -78,8 +78,8 @@ impl GrantedPlace {
     pub(super) fn layout(&self) -> Result<Layout, Error> {
         let GrantedPlace { directory, file, location, is_private, databases, .. } = self;
         let layout = match file {
-            Some(file) => Layout::of_file(directory, file, location, *is_private)?,
-            None => Layout::of_directory(directory, location, *is_private, databases)?,
+            Some(file) => Layout::from_file(directory, file, location, *is_private)?,
+            None => Layout::from_directory(directory, location, *is_private, databases)?,
         };
         Ok(if self.hides_lock { layout.hiding_lock() } else { layout })
     }
@@ -98,7 +98,7 @@ impl GrantedPlace {
 
 impl FileLocation {
     /// Follows the symbolic links in the existing part of a path.
-    pub(super) fn of(label: &str, path: &Path) -> Result<Self, Error> {
+    pub(super) fn new(label: &str, path: &Path) -> Result<Self, Error> {
         let path = NewPath { label, path };
         let location = path.location()?;
         let (directory, name) = path.file(&path.absolute()?)?;

@@ -86,7 +86,7 @@ impl Registry {
     /// `invalid-path`, `permission`, `io`.
     pub fn tree(&self, durability: Durability, cache: Arc<Cache>) -> Result<Tree, Error> {
         let FileLocation { directory, name, location } = &self.file;
-        let layout = Layout::of_registry(directory, name, location)?;
+        let layout = Layout::from_registry(directory, name, location)?;
         Ok(Tree::with_cache(layout, durability, cache))
     }
 

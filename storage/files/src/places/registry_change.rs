@@ -69,7 +69,7 @@ impl RegistryChange<'_> {
     fn create_directory(&self, directory: &Path) -> Result<(), Error> {
         let shown = directory.to_string_lossy();
         let is_private = self.family.is_private(directory);
-        let layout = Layout::of_directory(directory, &shown, is_private, &[])?;
+        let layout = Layout::from_directory(directory, &shown, is_private, &[])?;
         let durable = self.tree.durability() == Durability::Full;
         let created = layout.area(Area::Documents).create(is_private, durable);
         created.map(drop).map_err(|errno| errno_error(errno, &format!("create `{shown}`")))

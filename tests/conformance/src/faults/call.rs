@@ -147,7 +147,7 @@ impl Call<'_> {
         let (storage, answer) = self.run(&self.before, None, Attempt::First);
         let states = self.states_of(&storage);
         let answer = answer.expect("no crash without a fault");
-        let end = State::of(storage.memory(), self.place);
+        let end = State::new(storage.memory(), self.place);
         ensure(states.last() == Some(&end), || "a commit did not make its changes".into())?;
         let operations = storage.plan().operations();
         let takes_lock = |pending: &PendingOperation| {
@@ -158,7 +158,7 @@ impl Call<'_> {
         let alone = |state: &State| {
             let (storage, answer) = self.run(state, None, Attempt::Again);
             let answer = answer.expect("no crash without a fault");
-            Completed { answer, state: State::of(storage.memory(), self.place) }
+            Completed { answer, state: State::new(storage.memory(), self.place) }
         };
         let again = alone(&self.before);
         let twice = alone(&end);
@@ -176,7 +176,7 @@ impl Call<'_> {
         point: Option<Point>,
         attempt: Attempt,
     ) -> (FaultyStorage<AtPoint>, Option<Answer>) {
-        let storage = FaultyStorage::new(state.reopened(self.place), AtPoint::of(point));
+        let storage = FaultyStorage::new(state.reopened(self.place), AtPoint::new(point));
         let answer = match catch_unwind(AssertUnwindSafe(|| (self.make)(&storage, attempt))) {
             Ok(answer) => Some(answer),
             Err(payload) if payload.is::<Crash>() => None,
@@ -190,7 +190,7 @@ impl Call<'_> {
         let operation = storage.plan().reached();
         let operation = operation.ok_or("the call made other operations: no fault was injected")?;
         let applied = storage.plan().applied();
-        let state = State::of(storage.memory(), self.place);
+        let state = State::new(storage.memory(), self.place);
         // The call's own error, if it has one, is not about the file that cannot be read.
         let is_own = |answer: &Answer| match (answer, &baseline.answer) {
             (Answer::Error(error), Answer::Error(own)) => error_code(error) == error_code(own),
@@ -216,7 +216,7 @@ impl Call<'_> {
             ensure(is_told, || {
                 format!("storage always fails, but the next call answers {refused:?}")
             })?;
-            ensure(State::of(storage.memory(), self.place) == state, || {
+            ensure(State::new(storage.memory(), self.place) == state, || {
                 "storage always fails, but the next call changed something".into()
             })?;
         }
@@ -301,7 +301,7 @@ impl Call<'_> {
     /// two calls without a fault, apart from indexes that the call is not about.
     fn check_catching_up(&self, baseline: &Baseline, state: &State) -> Result<(), String> {
         let (storage, answer) = self.run(state, None, Attempt::Again);
-        let state = State::of(storage.memory(), self.place);
+        let state = State::new(storage.memory(), self.place);
         let ends = [&baseline.again.state, &baseline.twice.state].map(|of| of.without(DERIVED));
         ensure(ends.contains(&state.without(DERIVED)), || {
             format!("the repeated call does not catch up: {answer:?} and {state:?}")
@@ -315,7 +315,7 @@ impl Call<'_> {
         state: &State,
     ) -> Result<(), String> {
         let (storage, answer) = self.run(state, None, Attempt::Again);
-        let state = State::of(storage.memory(), self.place);
+        let state = State::new(storage.memory(), self.place);
         let answer = answer.expect("no crash without a fault");
         let own = self.own(&answer);
         let ends_as = |other: &Completed| other.state == state && self.own(&other.answer) == own;

@@ -3,7 +3,7 @@
 //! Before each operation, [`FaultyStorage`] asks a [`Plan`] whether it fails. There are three plans.
 //! [`CaseFaults`] injects the faults that a case of the conformance suite names. [`Every`] lets every
 //! so many-th operation of many calls fail. A [`Sweep`] injects every fault into every operation of
-//! every call: `Sweep::of("sessions").run()`.
+//! every call: `Sweep::new("sessions").run()`.
 //!
 //! A sweep does not know which error code a storage error has to become. The [`table`] does.
 //!

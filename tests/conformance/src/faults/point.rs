@@ -99,7 +99,7 @@ pub(super) struct AtPoint {
 }
 
 impl AtPoint {
-    pub fn of(point: Option<Point>) -> Self {
+    pub fn new(point: Option<Point>) -> Self {
         Self { point, ..Self::default() }
     }
 

@@ -37,7 +37,7 @@ impl Eq for State {}
 
 impl State {
     /// The contents of storage.
-    pub fn of(memory: &InMemoryStorage, place: &Place) -> Self {
+    pub fn new(memory: &InMemoryStorage, place: &Place) -> Self {
         let areas = [Area::Documents, Area::Bookkeeping];
         let of_area = |area| {
             let documents = memory.documents(place, area).into_iter();

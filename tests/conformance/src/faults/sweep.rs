@@ -60,7 +60,7 @@ struct Summary {
 
 impl Sweep {
     /// A sweep of every step of the toolset's cases, each in the state after the steps before it.
-    pub fn of(toolset: &'static str) -> Self {
+    pub fn new(toolset: &'static str) -> Self {
         let tools = tools_of(toolset);
         Self { toolset, tools, reports: BTreeMap::new(), besides: &[], sample: None }
     }
@@ -136,8 +136,8 @@ impl Sweep {
             return;
         }
         let place = place_of(case);
-        let circumstances = CallContexts::of(case);
-        let mut before = State::of(&storage_of(case), &place);
+        let circumstances = CallContexts::from_case(case);
+        let mut before = State::new(&storage_of(case), &place);
         let mut ids = Ids::default();
         for (index, step) in case.text.steps.iter().enumerate() {
             let request = step.request.filled(&circumstances.places(), &ids);
@@ -156,7 +156,7 @@ impl Sweep {
                 _ => None,
             };
             ids.push(result.as_ref());
-            let after = State::of(&after, &place);
+            let after = State::new(&after, &place);
             let name = format!("{}:{index}", case.name);
             // A state has one store.
             let store = step.arguments()["store"].as_str().filter(|_| case.toolset() == "stores");

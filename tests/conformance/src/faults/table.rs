@@ -95,7 +95,7 @@ impl Row {
     pub fn check(&self, cases: &[Case]) -> Vec<String> {
         let case = self.case_in(cases);
         let place = place_of(case);
-        let contexts = CallContexts::of(case);
+        let contexts = CallContexts::from_case(case);
         let storage = storage_of(case);
         let mut ids = Ids::default();
         let request_of = |index: usize, ids: &Ids| {
@@ -114,7 +114,7 @@ impl Row {
         }
         let request = request_of(self.step, &ids);
         let make = |storage: &dyn Storage| make_step(storage, self.step, &request);
-        let before = State::of(&storage, &place);
+        let before = State::new(&storage, &place);
         let states = Call {
             place: &place,
             before: before.clone(),
@@ -141,13 +141,13 @@ impl Row {
             ensure(storage.plan().unused().is_none(), || "the fault did not happen".into())?;
             let Answer::Error(answer) = answer else { return Err(format!("{answer:?}")) };
             self.check_error(error, expected_code, &answer)?;
-            let after = State::of(storage.memory(), &place);
+            let after = State::new(storage.memory(), &place);
             ensure(states.get(self.applied) == Some(&after), || {
                 format!("{} changes were applied, but storage holds {after:?}", self.applied)
             })?;
             storage.memory().begin_call();
             let repeated = make(&storage);
-            let end = State::of(storage.memory(), &place);
+            let end = State::new(storage.memory(), &place);
             // If all changes were applied, the repeated call makes them a second time.
             let is_second = self.applied == states.len() - 1 && self.applied > 0;
             if is_second {

@@ -176,7 +176,7 @@ impl Log {
     }
 
     /// A log in the form of the first program.
-    pub fn of_the_first_form(agent: &str, date: &str) -> Self {
+    pub fn in_first_form(agent: &str, date: &str) -> Self {
         let head = format!(
             "# Agent Memory Session\n\n**Agent Name:** {agent}\n**Date:** {date}\n\
              **Session ID:** 221907\n\n---\n"

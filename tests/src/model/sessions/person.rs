@@ -68,7 +68,7 @@ impl Sessions {
             }
             Edit::Schema(agent, schema) => self.agent(agent).schema.clone_from(schema),
             Edit::FirstForm(agent, date) => {
-                let log = || Log::of_the_first_form(agent, date);
+                let log = || Log::in_first_form(agent, date);
                 self.agent(agent).logs.entry(date.clone()).or_insert_with(log);
             }
             Edit::Markdown(File::Summary(agent), change) => {

@@ -13,7 +13,7 @@ pub(super) fn ask(memory: &AgentMemory, tool: &str, arguments: &str) -> Result<S
         _ => Error::usage(error),
     })?;
     outcome.answer.map_err(|error| match Error::status_of(&error) {
-        Error::STORAGE => Error::of_tool(error),
+        Error::STORAGE => Error::from_tool(error),
         _ => Error::usage(error.message),
     })
 }

@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn with_marks_the_place_has_a_colour_and_words_of_the_query_are_bold() {
-        let text = readable(&hit(), Some(&Marks::of("testing")));
+        let text = readable(&hit(), Some(&Marks::new("testing")));
         assert!(text.starts_with("\u{1b}[36mrecords, "), "{text:?}");
         assert!(text.contains("\n    The \u{1b}[1mtests\u{1b}[0m\n"), "{text:?}");
     }

@@ -7,7 +7,7 @@ pub(super) struct Marks(Vec<String>);
 
 impl Marks {
     /// Frequent words are left out, unless there is nothing else.
-    pub(super) fn of(query: &str) -> Marks {
+    pub(super) fn new(query: &str) -> Marks {
         let words = query.split(|character: char| !character.is_alphanumeric());
         let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
         let (telling, frequent): (Vec<_>, Vec<_>) =
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn forms_of_the_words_of_a_query_are_bold_and_frequent_words_are_not() {
-        let marks = Marks::of("What did the memories say about running tests, Größe?");
+        let marks = Marks::new("What did the memories say about running tests, Größe?");
         let marked =
             marks.set("The memory says: we run no Test, größe 3").replace("\u{1b}[0m", ">");
         let expected = "The <memory> <says>: we <run> no <Test>, <größe> 3";
@@ -88,14 +88,14 @@ mod tests {
 
     #[test]
     fn other_words_stay() {
-        let marks = Marks::of("internal plans of ten");
+        let marks = Marks::new("internal plans of ten");
         let line = "interest, tenth, plantation, 10";
         assert_eq!(marks.set(line), line);
     }
 
     #[test]
     fn a_query_of_frequent_words_marks_them() {
-        assert_eq!(Marks::of("who").set("who is it"), "\u{1b}[1mwho\u{1b}[0m is it");
-        assert_eq!(Marks::of("?!").set("so?!"), "so?!");
+        assert_eq!(Marks::new("who").set("who is it"), "\u{1b}[1mwho\u{1b}[0m is it");
+        assert_eq!(Marks::new("?!").set("so?!"), "so?!");
     }
 }

@@ -102,7 +102,7 @@ impl Search {
     }
 
     fn show(&self, found: &Found) -> Result<(), Error> {
-        let marks = has_colours(&std::io::stdout()).then(|| Marks::of(&self.query.join(" ")));
+        let marks = has_colours(&std::io::stdout()).then(|| Marks::new(&self.query.join(" ")));
         let hits: Vec<_> = found.hits.iter().map(|hit| readable(hit, marks.as_ref())).collect();
         if !hits.is_empty() {
             print(&hits.join("\n\n"))?;

@@ -33,7 +33,7 @@ pub(super) struct NewFile {
 
 impl Destination {
     /// The destination with this name; symbolic links are followed.
-    pub(super) fn of(name: &Path) -> Result<Destination, Error> {
+    pub(super) fn new(name: &Path) -> Result<Destination, Error> {
         let names = names(name);
         let is_known =
             |name: &PathBuf| STANDARD_OUTPUT.iter().any(|known| name == Path::new(known));

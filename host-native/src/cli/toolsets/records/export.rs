@@ -59,7 +59,7 @@ struct Page {
 impl Export {
     pub(super) fn run(self) -> Result<(), Error> {
         let target = self.target.open()?;
-        let mut destination = Destination::of(&self.file)?;
+        let mut destination = Destination::new(&self.file)?;
         if let Some(file) = destination.file() {
             check_place(file, target.memory.place_directory(PLACE))?;
         }

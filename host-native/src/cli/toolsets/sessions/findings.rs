@@ -34,7 +34,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn of(repository: &Path) -> Findings {
+    pub(super) fn new(repository: &Path) -> Findings {
         let here = std::env::current_dir().and_then(|here| canonical(&here));
         let prefix =
             here.map_or_else(|_| repository.to_owned(), |here| path_from(&here, repository));

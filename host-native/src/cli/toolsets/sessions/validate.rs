@@ -62,7 +62,7 @@ struct Page {
 pub(in crate::cli) fn summary_of(repository: &Path) -> Result<(String, bool), Error> {
     let memory = builder().toolsets([TOOLSET]).allow(repository).build().map_err(Error::usage)?;
     let runtime = runtime()?;
-    let mut findings = Findings::of(repository);
+    let mut findings = Findings::new(repository);
     let mut cursor = None;
     loop {
         let page = runtime.block_on(page(&memory, repository, cursor.as_deref()))?;
@@ -80,7 +80,7 @@ impl Validate {
         let memory = builder().toolsets([TOOLSET]).allow(&repository);
         let memory = memory.build().map_err(Error::usage)?;
         let runtime = runtime()?;
-        let mut findings = Findings::of(&repository);
+        let mut findings = Findings::new(&repository);
         let mut progress = Progress::new("documents");
         let mut cursor = None;
         let documents = loop {
@@ -148,7 +148,7 @@ async fn page(
         _ => Error::usage(error),
     })?;
     let page = outcome.answer.map_err(|error| match Error::status_of(&error) {
-        Error::STORAGE => Error::of_tool(error),
+        Error::STORAGE => Error::from_tool(error),
         _ => Error::usage(error.message),
     })?;
     let unreadable =

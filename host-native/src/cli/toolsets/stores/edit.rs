@@ -46,7 +46,7 @@ struct Written {
 
 impl Edit {
     pub(super) fn run(self) -> Result<(), Error> {
-        let editor = Editor::of_user()?;
+        let editor = Editor::from_user()?;
         let target = self.target.open()?;
         let current = self.file(&target)?;
         let (begin, version) = match &self.from {

@@ -21,7 +21,7 @@ pub(super) struct Editor {
 
 impl Editor {
     /// The editor of `VISUAL`, or else of `EDITOR`.
-    pub(super) fn of_user() -> Result<Editor, Error> {
+    pub(super) fn from_user() -> Result<Editor, Error> {
         let set = ["VISUAL", "EDITOR"].into_iter().find_map(|name| Setting::variable(name.into()));
         let command = match set {
             Some(set) => set.read("UTF-8", |command| Some(command.to_owned()))?,

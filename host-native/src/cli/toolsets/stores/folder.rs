@@ -20,7 +20,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Finds the files of a folder. It follows no symbolic links below it.
-    pub(super) fn of(root: &Path) -> Result<Folder, Error> {
+    pub(super) fn new(root: &Path) -> Result<Folder, Error> {
         let mut folder = Folder { root: root.to_owned(), files: Vec::new(), skipped: Vec::new() };
         let shown = root.display();
         // The name of the folder itself may be a link.

@@ -123,7 +123,7 @@ struct Run<'a> {
 impl Import {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let target = self.target.open()?;
-        let folder = Folder::of(&self.directory)?;
+        let folder = Folder::new(&self.directory)?;
         let mut arguments = json!({"store": self.name, "files": folder.files});
         if let Some(category) = &self.into {
             arguments["category"] = json!(category);
