@@ -8,10 +8,10 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::budget::OF_DOCUMENT;
 use crate::names::AgentName;
 use crate::source::{EntryId, Owner, id_schema};
 use crate::storage::Splice;
-use crate::work::OF_DOCUMENT;
 
 /// Takes the place of a removed text. It is text wherever it stands in Markdown, YAML and JSON:
 /// brackets would make a list or a link of it.

@@ -23,6 +23,7 @@
 //! ```
 
 mod answer;
+mod budget;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
@@ -57,7 +58,6 @@ pub mod toolbox;
 mod toolset;
 mod version;
 mod words;
-mod work;
 mod yaml;
 pub mod zone;
 

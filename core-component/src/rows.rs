@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget::{OF_ENTRY, OF_INDEXED_ROW};
 use crate::index::{self, Facts, Index, Known};
 use crate::ranking::{Counts, REACH, cost};
-use crate::source::{Entries, Entry, ReadDocuments, ReadEntries};
-use crate::work::{OF_ENTRY, OF_INDEXED_ROW};
+use crate::source::{Collector, Entry, ReadDocuments, ReadEntries};
 
 /// A table with rows of one agent.
 pub(crate) trait Table {
@@ -106,14 +106,14 @@ pub(crate) fn add_rows<T: Table>(
     table: &T,
     index: &mut Index<'_>,
     similar: &Similar,
-    entries: &mut Entries<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<u64, T::Error> {
     let Changes { mut known, new, gone } = Changes::find(table, index)?;
-    let request = entries.request;
-    let affordable = (request.work.left() / OF_INDEXED_ROW) as usize;
+    let request = collector.request;
+    let affordable = (request.budget.left() / OF_INDEXED_ROW) as usize;
     let mut skipped = known.len().saturating_sub(affordable);
     known.drain(..skipped);
-    request.work.take(OF_INDEXED_ROW * known.len() as u64);
+    request.budget.take(OF_INDEXED_ROW * known.len() as u64);
 
     let mut candidates = Vec::with_capacity(known.len() + new.len());
     for (key, known) in known {
@@ -124,7 +124,7 @@ pub(crate) fn add_rows<T: Table>(
     let mut read = 0;
     table.each(&table.newest_first(new), &mut |key, Row { entry, facts, stamp, version }| {
         let work = OF_ENTRY + entry.texts().into_iter().map(cost).sum::<u64>();
-        if !request.work.take(work) {
+        if !request.budget.take(work) {
             return false;
         }
         read += 1;
@@ -142,7 +142,7 @@ pub(crate) fn add_rows<T: Table>(
     skipped += number - read;
     let place = |candidate: &Candidate| (candidate.facts.group, table.position(candidate.key));
     candidates.sort_by_cached_key(place);
-    add::<T>(candidates, index, similar, entries);
+    add::<T>(candidates, index, similar, collector);
     index.remove_rows(gone);
     Ok(skipped as u64)
 }
@@ -193,9 +193,9 @@ fn add<T: Table>(
     candidates: Vec<Candidate>,
     index: &Index<'_>,
     similar: &Similar,
-    entries: &mut Entries<'_>,
+    collector: &mut Collector<'_>,
 ) {
-    let near = if entries.request.is_for_newest() {
+    let near = if collector.request.is_for_newest() {
         vec![true; candidates.len()]
     } else {
         near_matches(&candidates, similar)
@@ -210,30 +210,30 @@ fn add<T: Table>(
             continue;
         }
         if group.replace(facts.group) != Some(facts.group) || !is_beside {
-            entries.begin_run();
+            collector.begin_run();
         }
         is_beside = true;
         let (entry, counts) = match from {
             From::Table(entry, counts) => (*entry, counts),
             From::Index(known) => {
-                let unread = Some(entries.unread_row(T::NUMBER, key, known.version));
-                let request = entries.request;
+                let unread = Some(collector.unread_row(T::NUMBER, key, known.version));
+                let request = collector.request;
                 let entry = Entry::from_facts(facts, &request.zone, request.now);
                 (Entry { unread, ..entry }, index.counts(known))
             }
         };
-        let is_hidden = facts.is_archived && !entries.request.include_archived;
+        let is_hidden = facts.is_archived && !collector.request.include_archived;
         if T::TELLS_ARCHIVED && is_hidden && counts.any() {
-            let request = entries.request;
+            let request = collector.request;
             if request.admits(entry.created_at, false) {
-                entries.hide(&counts);
+                collector.hide(&counts);
             }
         }
         let similarity = similar.similarities.get(&key).copied();
         let is_similar = similar.nearest.contains(&key);
-        entries.add_row(Entry { similarity, ..entry }, &counts, is_similar);
+        collector.add_row(Entry { similarity, ..entry }, &counts, is_similar);
     }
-    entries.count(others);
+    collector.count(others);
 }
 
 /// Whether each row is a match or near one. A neighbour of a match is a candidate, too. So one more is

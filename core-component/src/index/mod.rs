@@ -7,7 +7,7 @@
 //!
 //! A search uses the index of a document whose stamp is still the same. It reads the others directly,
 //! and afterwards writes what it has read into the index, without waiting and as far as
-//! [`OF_INDEXING`](crate::work::OF_INDEXING) goes. A hit is read in its document, whose version must
+//! [`OF_INDEXING`](crate::budget::OF_INDEXING) goes. A hit is read in its document, whose version must
 //! be that of the index, see [`Unread`](crate::source::Unread). So the index only saves time: without
 //! it, or if it fails in any way, the answer is the same.
 //!
@@ -25,10 +25,10 @@ mod stamp;
 
 use std::collections::BTreeSet;
 
+use crate::budget::Budget;
 use crate::ranking::{Counts, Found, Query};
 use crate::storage::{Place, Status, Storage};
 use crate::time::Timestamp;
-use crate::work::Work;
 
 use builder::Builder;
 pub(crate) use builder::{Document, Entry, Row};
@@ -88,7 +88,7 @@ pub(crate) struct Search<'a> {
     /// Whether it reads all documents itself, and only brings the index up to date.
     pub reads_all: bool,
     pub now: Timestamp,
-    pub work: &'a Work,
+    pub budget: &'a Budget,
 }
 
 /// The index of one collection, for one search.
@@ -97,7 +97,7 @@ pub(crate) struct Index<'a> {
     place: Place,
     collection: String,
     now: Timestamp,
-    work: &'a Work,
+    budget: &'a Budget,
     snapshot: Snapshot,
     /// The key, the segment and the number of each document, ordered by key.
     documents: Vec<(i64, usize, usize)>,
@@ -129,7 +129,7 @@ impl<'a> Index<'a> {
         collection: &str,
         search: Search<'a>,
     ) -> Self {
-        let Search { query, reads_all, now, work } = search;
+        let Search { query, reads_all, now, budget } = search;
         let snapshot = if reads_all {
             None
         } else {
@@ -152,7 +152,7 @@ impl<'a> Index<'a> {
             place,
             collection: collection.to_owned(),
             now,
-            work,
+            budget,
             snapshot,
             documents,
             seen: BTreeSet::new(),
@@ -233,7 +233,7 @@ impl<'a> Index<'a> {
 
     fn add_new<'t>(&mut self, row: &Row, entries: impl Iterator<Item = Entry<'t>>) {
         let is_full = self.documents.len() >= MAX_DOCUMENTS;
-        if !is_full && self.work.take_for_index(row.work) {
+        if !is_full && self.budget.take_for_index(row.work) {
             self.builder.add(row, entries);
         }
     }

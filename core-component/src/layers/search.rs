@@ -8,44 +8,44 @@ use super::agents::names;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, undated_warning};
 use super::sqlite::{LayerRows, Reader, Searched};
+use crate::budget::OF_ENTRY;
 use crate::index::Index;
 use crate::names::AgentName;
 use crate::ranking::cost;
 use crate::rows::{Table, read_rows};
 use crate::source::{
-    DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments,
+    Collector, DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments,
     ReadEntries,
 };
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
-use crate::work::OF_ENTRY;
 
 pub(super) const SOURCE: Source =
     Source { toolset: "layers", collect, read: |call, owner, keys| Ok(read(call, owner, keys)?) };
 
 /// Adds the memories of the agent that is asked for. Those of others are only named.
-fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
-    let request = entries.request;
+fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
+    let request = collector.request;
     for name in names(call)? {
         if request.agent.as_ref().is_none_or(|agent| agent.as_str() != name) {
-            entries.leave_out(owner(&name));
+            collector.leave_out(owner(&name));
         }
     }
     let Some(name) = &request.agent else { return Ok(()) };
     let agent = Agent::open(call, name)?;
-    entries.begin(owner(name.as_str()));
+    collector.begin(owner(name.as_str()));
     let mut indexes = Indexes {
         episodes: LayerRows::<Episode>::index(call, agent.name, request),
         compost: LayerRows::<Compost>::index(call, agent.name, request),
     };
     let added = agent.read(|reader| {
         let layers = Layers { call, agent: agent.name, reader };
-        layers.add(&mut indexes, entries)
+        layers.add(&mut indexes, collector)
     });
     indexes.episodes.update_rows();
     indexes.compost.update_rows();
     if let Err(error) = added {
-        entries.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
+        collector.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
     }
     Ok(())
 }
@@ -102,55 +102,61 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    fn add(&self, indexes: &mut Indexes<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
-        let work = &entries.request.work;
-        let whole = work.share();
+    fn add(&self, indexes: &mut Indexes<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
+        let work = &collector.request.budget;
+        let whole = work.reserve();
         work.begin(whole, 3);
-        self.add_all("core", "get_core_memories", self.reader.core()?, entries);
+        self.add_all("core", "get_core_memories", self.reader.core()?, collector);
         let mut recent = self.reader.recent(u32::MAX)?;
         recent.reverse();
-        self.add_all("recent", "get_recent_memories", recent, entries);
+        self.add_all("recent", "get_recent_memories", recent, collector);
         if let Some(task) = self.reader.task()? {
             let read = Some(self.read("get_current_task", ReadArguments::default()));
             let about = "current task".to_owned();
             let updated_at = task.updated_at.filter(|_| task.updated_at > task.started_at);
             let entry =
                 Entry { about, updated_at, read, ..entry("task", task.task, task.started_at) };
-            entries.begin_run();
-            entries.add_in_time(entry);
+            collector.begin_run();
+            collector.add_in_time(entry);
         }
         work.begin(whole, 2);
-        self.add_rows(&|row: Episode| self.episode(row), &mut indexes.episodes, entries)?;
+        self.add_rows(&|row: Episode| self.episode(row), &mut indexes.episodes, collector)?;
         work.begin(whole, 1);
-        self.add_rows(&|row: Compost| self.compost(row), &mut indexes.compost, entries)?;
-        let request = entries.request;
+        self.add_rows(&|row: Compost| self.compost(row), &mut indexes.compost, collector)?;
+        let request = collector.request;
         if request.from.is_some() || request.to.is_some() {
             let mut undated = self.reader.undated_episodes(None)?;
             if request.include_archived {
                 undated += self.reader.undated_compost(None)?;
             }
             if let Some(warning) = undated_warning(undated, "episode", "episodes") {
-                entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
+                collector.warn(format!("layers of agent `{}`: {warning}", self.agent));
             }
         }
         for warning in self.reader.warnings() {
-            entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
+            collector.warn(format!("layers of agent `{}`: {warning}", self.agent));
         }
         Ok(())
     }
 
     /// Adds memories, which come in the order of their ids. The newest are taken first.
-    fn add_all(&self, section: &str, tool: &str, memories: Vec<Memory>, entries: &mut Entries<'_>) {
-        entries.begin_run();
-        let work = &entries.request.work;
+    fn add_all(
+        &self,
+        section: &str,
+        tool: &str,
+        memories: Vec<Memory>,
+        collector: &mut Collector<'_>,
+    ) {
+        collector.begin_run();
+        let work = &collector.request.budget;
         let newest = memories.iter().rev();
         let read = newest.take_while(|one| work.take(OF_ENTRY + cost(&one.memory))).count();
         let skipped = memories.len() - read;
-        self.skip(skipped as u64, entries);
+        self.skip(skipped as u64, collector);
         for Memory { id, memory, created_at } in memories.into_iter().skip(skipped) {
             let id = Some(EntryId::Number(id));
             let read = Some(self.read(tool, ReadArguments::default()));
-            entries.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
+            collector.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
         }
     }
 
@@ -158,11 +164,11 @@ impl Layers<'_> {
         &self,
         entry: &dyn Fn(T) -> Entry,
         index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
         let rows = LayerRows { reader: self.reader, entry };
-        let skipped = rows.add_to(index, entries)?;
-        self.skip(skipped, entries);
+        let skipped = rows.add_to(index, collector)?;
+        self.skip(skipped, collector);
         Ok(())
     }
 
@@ -186,8 +192,8 @@ impl Layers<'_> {
         }
     }
 
-    fn skip(&self, memories: u64, entries: &mut Entries<'_>) {
-        entries.skip_some(owner(self.agent), memories, "memory", "memories");
+    fn skip(&self, memories: u64, collector: &mut Collector<'_>) {
+        collector.skip_some(owner(self.agent), memories, "memory", "memories");
     }
 
     /// The call that reads what was kept at a moment.

@@ -1,6 +1,6 @@
 //! The toolset `memory`: tools over what all mounted toolsets keep.
 //!
-//! Each toolset brings its entries to a search, see [`Entries`](crate::source::Entries), and what an
+//! Each toolset brings its entries to a search, see [`Collector`](crate::source::Collector), and what an
 //! agent needs to go on, see [`Parts`](crate::resume::Parts). Each removes what is to be forgotten, see
 //! [`Forgetting`](crate::forget::Forgetting). The ranking is in
 //! [`ranking`](crate::ranking).
@@ -28,9 +28,9 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     check: |settings| settings.of::<settings::MemorySettings>("memory").map(drop),
     places: &[],
     tools: &[
-        ErasedTool::of::<resume_memory::ResumeMemory>(),
-        ErasedTool::of::<search_memory::SearchMemory>(),
-        ErasedTool::of::<forget_memory::ForgetMemory>(),
+        ErasedTool::new::<resume_memory::ResumeMemory>(),
+        ErasedTool::new::<search_memory::SearchMemory>(),
+        ErasedTool::new::<forget_memory::ForgetMemory>(),
     ],
     resources: None,
     prompts: &[],

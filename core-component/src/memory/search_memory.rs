@@ -8,6 +8,7 @@ use super::settings::MemorySettings;
 use super::skipped::not_read;
 use super::undated::without_date;
 use super::unread::{Changed, read_hits};
+use crate::budget::Budget;
 use crate::error::{Code, Error};
 use crate::existing::{MAX_NAMES, days, did_you_mean};
 use crate::follow_up::WantedVector;
@@ -15,12 +16,12 @@ use crate::names::AgentName;
 use crate::page::count;
 use crate::ranking::{self, Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
-    Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument, id_schema,
+    Collector, Entry, EntryId, Owner, ReadCall, Request, Results, Skipped, UnreadDocument,
+    id_schema,
 };
 use crate::span::Span;
 use crate::time::Timestamp;
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
-use crate::work::Work;
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -188,7 +189,7 @@ impl Tool for SearchMemory {
             repo_root: input.repo_root,
             include_archived: input.include_archived,
             ignores_indexes: false,
-            work: Work::for_search(),
+            budget: Budget::for_search(),
         };
         let limit = input.limit as usize;
         let mut found = search(call, &request, &input.toolsets)?;
@@ -211,7 +212,7 @@ impl Tool for SearchMemory {
         }
         // A document changed since the search has seen its stamp.
         request.ignores_indexes = true;
-        request.work = Work::for_search();
+        request.budget = Budget::for_search();
         let found = search(call, &request, &input.toolsets)?;
         output(call, &request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
@@ -250,22 +251,23 @@ fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
 ///
 /// If the request itself is wrong: the caller may not search its `repo_root`, and nothing else is
 /// searched.
-fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Found, Error> {
+fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Results, Error> {
     let wanted = |source: &&Source| {
         toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)
     };
-    let mut entries = Entries::new(request);
+    let mut collector = Collector::new(request);
     let mut is_any_searched = false;
     let mut failed = None;
     let sources: Vec<&Source> = call.sources.iter().filter(wanted).collect();
-    let whole = request.work.share();
+    let whole = request.budget.reserve();
     for (at, source) in sources.iter().enumerate() {
-        request.work.begin(whole, sources.len() - at);
-        match (source.collect)(call, &mut entries) {
+        request.budget.begin(whole, sources.len() - at);
+        match (source.collect)(call, &mut collector) {
             Ok(()) => is_any_searched = true,
             Err(error) => {
                 let refusal = error.refusal();
-                entries.warn(format!("`{}` was not searched: {}", source.toolset, refusal.message));
+                collector
+                    .warn(format!("`{}` was not searched: {}", source.toolset, refusal.message));
                 failed = failed.or(Some((refusal.category, error)));
             }
         }
@@ -278,7 +280,7 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Fou
         }
         failed => {
             let is_unsearched = failed.is_some() && !is_any_searched;
-            Ok(Found { is_unsearched, ..entries.found() })
+            Ok(Results { is_unsearched, ..collector.results() })
         }
     }
 }
@@ -289,12 +291,12 @@ fn of_days_alone(
     call: &Call<'_>,
     request: &mut Request,
     toolsets: &[String],
-    before: Found,
-) -> Result<Found, Error> {
+    before: Results,
+) -> Result<Results, Error> {
     let none = Query::in_language("", request.query.usual());
     let query = std::mem::replace(&mut request.query, none);
     request.lists_days = true;
-    request.work = Work::for_search();
+    request.budget = Budget::for_search();
     let found = search(call, request, toolsets)?;
     if found.candidates.is_empty() {
         (request.query, request.lists_days) = (query, false);
@@ -316,7 +318,7 @@ fn other_days(
 ) -> Result<Option<String>, Error> {
     let dates = (request.from.take(), request.to.take(), request.lists_days);
     request.lists_days = false;
-    request.work = Work::for_search();
+    request.budget = Budget::for_search();
     let found = search(call, request, toolsets)?;
     (request.from, request.to, request.lists_days) = dates;
     let day = |entry: &Entry| {
@@ -352,10 +354,10 @@ type Candidate = Ranked<(usize, Entry)>;
 fn output(
     call: &Call<'_>,
     request: &Request,
-    found: Found,
+    found: Results,
     limit: usize,
 ) -> Result<Output, Changed> {
-    let Found {
+    let Results {
         mut candidates,
         owners,
         documents,

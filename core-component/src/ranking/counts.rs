@@ -14,7 +14,7 @@ pub(crate) struct Counts {
 /// A term in a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
-    /// Its index in the entry, or in all of a corpus.
+    /// Its index in the entry, or among all of a scorer.
     pub part: u32,
     /// Its index in the query.
     pub term: u32,

@@ -1,6 +1,6 @@
 //! The fusion of scores: of words, and of vectors.
 
-use super::corpus::Ranked;
+use super::scorer::Ranked;
 
 /// The weight of the similarity of vectors, beside the score of words. Both are divided by the
 /// largest of all candidates before.

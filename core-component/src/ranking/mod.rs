@@ -10,7 +10,7 @@
 //! - The parts around the entry, four on each side. The longer the entry, the less they count.
 //!
 //! Only entries that belong together are around each other. A source says so by a run, see
-//! [`Corpus::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
+//! [`Scorer::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
 //! lengths of usual texts are constants, see `constants.rs`.
 //!
 //! Words of a thesaurus stand for words of a question in English: an occurrence counts in part as one of
@@ -25,7 +25,6 @@
 mod asking;
 mod beginnings;
 mod constants;
-mod corpus;
 mod cost;
 mod counts;
 mod fusion;
@@ -38,6 +37,7 @@ mod passage;
 mod query;
 mod question;
 mod score;
+mod scorer;
 #[cfg(test)]
 mod stems;
 mod stop_words;
@@ -45,7 +45,6 @@ mod thesaurus;
 mod vector;
 
 pub(crate) use constants::REACH;
-pub(crate) use corpus::{Corpus, Ranked};
 pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
 pub(crate) use fusion::fuse;
@@ -54,4 +53,5 @@ pub(crate) use matches::{FoundBy, Match};
 pub(crate) use parts::{Lengths, Parts};
 pub(crate) use passage::{Passage, passage};
 pub(crate) use query::Query;
+pub(crate) use scorer::{Ranked, Scorer};
 pub(crate) use vector::Vector;

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 
 use super::memory::{Kind, Memory};
 use super::place::LABEL;
+use crate::budget::OF_ENTRY;
 use crate::index::{self, Facts, Index, Written};
 use crate::ranking::cost;
-use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, Request};
+use crate::source::{Collector, Entry, EntryId, Owner, ReadArguments, ReadCall, Request};
 use crate::storage::Place;
 use crate::time::Timestamp;
 use crate::tool::Call;
-use crate::work::OF_ENTRY;
 
 /// Removes memories that were deleted for good from the index.
 pub(super) fn forget(call: &Call<'_>, agent: &str, keys: &[i64]) {
@@ -59,11 +59,11 @@ impl<'a> Search<'a> {
 
     /// Adds all memories of a file that has a damaged one, without the index. The newest are taken
     /// first, as far as the work of the search goes.
-    pub fn add_all(&self, mut memories: Vec<Memory>, entries: &mut Entries<'_>) {
+    pub fn add_all(&self, mut memories: Vec<Memory>, collector: &mut Collector<'_>) {
         memories.sort_by_key(|memory| memory.kind);
         let mut newest: Vec<usize> = (0..memories.len()).collect();
         newest.sort_by_key(|at| (Reverse(memories[*at].created_at), &memories[*at].id));
-        let work = &entries.request.work;
+        let work = &collector.request.budget;
         let of_entry = |at: &usize| {
             let texts = memories[*at].searched_texts();
             OF_ENTRY + texts.map(cost).sum::<u64>()
@@ -79,11 +79,11 @@ impl<'a> Search<'a> {
                 continue;
             }
             if kind.replace(memory.kind) != Some(memory.kind) {
-                entries.begin_run();
+                collector.begin_run();
             }
-            entries.add_in_time(self.entry(memory));
+            collector.add_in_time(self.entry(memory));
         }
-        entries.skip_some(self.owner(), skipped as u64, "memory", "memories");
+        collector.skip_some(self.owner(), skipped as u64, "memory", "memories");
     }
 
     pub fn entry(&self, memory: Memory) -> Entry {

@@ -9,7 +9,7 @@ use super::memory::{Kind, Memory};
 use super::query::{Page, Query};
 use super::stats::Stats;
 use crate::index::Index;
-use crate::source::{Entries, ReadDocuments};
+use crate::source::{Collector, ReadDocuments};
 use crate::time::Timestamp;
 
 /// A memory that is imported or converted.
@@ -108,7 +108,7 @@ pub(super) trait View: Reader {
         &self,
         search: &Search<'_>,
         index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<(), Error>;
 
     /// Reads hits by their keys in the index, in the order of the keys.

@@ -5,14 +5,14 @@ use std::rc::Rc;
 use super::agent::{Agents, MAX_PARSED_BYTES, agents, in_repository, in_tree, open_tree};
 use super::error::Error;
 use super::log::log_date;
+use crate::budget::{Budget, OF_DOCUMENT, OF_ENTRY, OF_INDEXED};
 use crate::index::{self, Facts, Index, Written, number_of};
 use crate::markdown::{BlockKind, Outline, items};
 use crate::ranking::cost;
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
+use crate::source::{Collector, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
 use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source, ToolError};
-use crate::work::{OF_DOCUMENT, OF_ENTRY, OF_INDEXED, Work};
 
 /// Why a link or a directory is not read, to follow its path.
 pub(super) const NO_FILE: &str =
@@ -32,60 +32,60 @@ pub(super) const SOURCE: Source = Source {
 };
 
 /// Adds the logs and summaries of one repository or of all that are granted by their top levels.
-fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
-    if let Some(root) = &entries.request.repo_root {
-        return Ok(add_repository(call, root, entries)?);
+fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
+    if let Some(root) = &collector.request.repo_root {
+        return Ok(add_repository(call, root, collector)?);
     }
     let roots = call.storage.list_repositories().map_err(Error::from)?;
     if roots.is_empty() {
-        entries.warn(
+        collector.warn(
             "no session log was searched, since no repository is granted by its top level: pass \
              `repo_root`"
                 .to_owned(),
         );
     }
-    let work = &entries.request.work;
+    let work = &collector.request.budget;
     let count = roots.len();
-    let whole = work.share();
+    let whole = work.reserve();
     for (at, root) in roots.into_iter().enumerate() {
         work.begin(whole, count - at);
         if !work.take(OF_DOCUMENT) {
             let owner = Owner { toolset: "sessions", repo_root: Some(root), ..Owner::default() };
-            entries.skip(owner, "all logs");
+            collector.skip(owner, "all logs");
             continue;
         }
-        if let Err(error) = add_repository(call, &root, entries) {
+        if let Err(error) = add_repository(call, &root, collector) {
             let message = error.refusal().message;
-            entries.warn(format!("the logs in `{root}` were not searched: {message}"));
+            collector.warn(format!("the logs in `{root}` were not searched: {message}"));
         }
     }
     Ok(())
 }
 
-fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Result<(), Error> {
+fn add_repository(call: &Call<'_>, root: &str, collector: &mut Collector<'_>) -> Result<(), Error> {
     let tree = open_tree(call, Some(root))?;
     let Agents { names, others } = agents(call, &*tree)?;
-    for name in others.iter().filter(|name| entries.request.is_for(name)) {
-        entries.warn(format!("`{}` {NO_DIRECTORY}", in_repository(name)));
+    for name in others.iter().filter(|name| collector.request.is_for(name)) {
+        collector.warn(format!("`{}` {NO_DIRECTORY}", in_repository(name)));
     }
-    let request = entries.request;
-    let whole = request.work.share();
+    let request = collector.request;
+    let whole = request.budget.reserve();
     let mut to_come = names.iter().filter(|name| request.is_for(name)).count();
     for name in &names {
         let owner = owner(root, name);
         if !request.is_for(name) {
-            entries.leave_out(owner);
+            collector.leave_out(owner);
             continue;
         }
-        request.work.begin(whole, to_come);
+        request.budget.begin(whole, to_come);
         to_come -= 1;
-        entries.begin(owner.clone());
+        collector.begin(owner.clone());
         let agent = Agent { call, tree: &*tree, root, name };
-        match agent.add_documents(entries) {
-            Ok(skipped) => entries.skip_some(owner, skipped, "document", "documents"),
+        match agent.add_documents(collector) {
+            Ok(skipped) => collector.skip_some(owner, skipped, "document", "documents"),
             Err(error) => {
                 let message = error.refusal().message;
-                entries.warn(format!("not all logs of agent `{name}` were searched: {message}"));
+                collector.warn(format!("not all logs of agent `{name}` were searched: {message}"));
             }
         }
     }
@@ -153,13 +153,13 @@ struct Text {
 
 impl Agent<'_> {
     /// Adds the summary and the logs, the newest first. Returns how many were skipped.
-    fn add_documents(&self, entries: &mut Entries<'_>) -> Result<u64, Error> {
-        let request = entries.request;
+    fn add_documents(&self, collector: &mut Collector<'_>) -> Result<u64, Error> {
+        let request = collector.request;
         let place = Place::repository(self.root);
         let mut index = Index::open(self.call.storage, place, self.name, request.for_index());
-        let mut skipped = u64::from(self.add_summary(entries)? == Added::Skipped);
-        for (log, status) in self.logs(entries)?.iter().rev() {
-            let added = self.add_log(log, status, entries, &mut index)?;
+        let mut skipped = u64::from(self.add_summary(collector)? == Added::Skipped);
+        for (log, status) in self.logs(collector)?.iter().rev() {
+            let added = self.add_log(log, status, collector, &mut index)?;
             skipped += u64::from(added == Added::Skipped);
         }
         index.update();
@@ -167,11 +167,11 @@ impl Agent<'_> {
     }
 
     /// The logs, the oldest first.
-    fn logs(&self, entries: &mut Entries<'_>) -> Result<Vec<(Document, Status)>, Error> {
+    fn logs(&self, collector: &mut Collector<'_>) -> Result<Vec<(Document, Status)>, Error> {
         let logs = format!("{}/logs", self.name);
         let files = match self.tree.list(Area::Documents, &logs) {
             Err(error) if error.code == ErrorCode::InvalidPath => {
-                entries.warn(format!("`{}` is no directory", in_repository(&logs)));
+                collector.warn(format!("`{}` is no directory", in_repository(&logs)));
                 None
             }
             listed => listed?,
@@ -182,21 +182,21 @@ impl Agent<'_> {
             let path = format!("{logs}/{date}.md");
             match entry.status.kind {
                 EntryKind::File => found.push((Document { path, date: Some(date) }, entry.status)),
-                _ => entries.warn(format!("`{}` {NO_FILE}", in_repository(&path))),
+                _ => collector.warn(format!("`{}` {NO_FILE}", in_repository(&path))),
             }
         }
         Ok(found)
     }
 
-    fn add_summary(&self, entries: &mut Entries<'_>) -> Result<Added, Error> {
+    fn add_summary(&self, collector: &mut Collector<'_>) -> Result<Added, Error> {
         let summary = Document { path: format!("{}/_summary.md", self.name), date: None };
-        let Some(Text { text, .. }) = self.text_or_warning(&summary, entries)? else {
+        let Some(Text { text, .. }) = self.text_or_warning(&summary, collector)? else {
             return Ok(Added::Done);
         };
-        let Some((blocks, _)) = affordable(&text, false, &entries.request.work) else {
+        let Some((blocks, _)) = affordable(&text, false, &collector.request.budget) else {
             return Ok(Added::Skipped);
         };
-        self.add(&summary, blocks, entries);
+        self.add(&summary, blocks, collector);
         Ok(Added::Done)
     }
 
@@ -205,23 +205,23 @@ impl Agent<'_> {
         &self,
         log: &Document,
         status: &Status,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
         index: &mut Index<'_>,
     ) -> Result<Added, Error> {
-        let work = &entries.request.work;
+        let work = &collector.request.budget;
         if let Some(known) = index.find(&log.path, status) {
             if !work.take(OF_INDEXED) {
                 return Ok(Added::Skipped);
             }
-            entries.begin_run();
-            entries.add_known(in_repository(&log.path), index, known);
+            collector.begin_run();
+            collector.add_known(in_repository(&log.path), index, known);
             return Ok(Added::Done);
         }
         // A text has no less work than bytes.
         if OF_DOCUMENT + status.size > work.left() {
             return Ok(Added::Skipped);
         }
-        let Some(Text { text, version }) = self.text_or_warning(log, entries)? else {
+        let Some(Text { text, version }) = self.text_or_warning(log, collector)? else {
             return Ok(Added::Done);
         };
         let Some((blocks, of_blocks)) = affordable(&text, true, work) else {
@@ -240,17 +240,17 @@ impl Agent<'_> {
             begins_run: block.begins_run,
         });
         index.add(&document, indexed);
-        self.add(log, blocks, entries);
+        self.add(log, blocks, collector);
         Ok(Added::Done)
     }
 
-    fn add(&self, document: &Document, blocks: Vec<Block<'_>>, entries: &mut Entries<'_>) {
-        entries.begin_run();
+    fn add(&self, document: &Document, blocks: Vec<Block<'_>>, collector: &mut Collector<'_>) {
+        collector.begin_run();
         for block in blocks {
             if block.begins_run {
-                entries.begin_run();
+                collector.begin_run();
             }
-            entries.add(self.entry(document, block));
+            collector.add(self.entry(document, block));
         }
     }
 
@@ -258,10 +258,10 @@ impl Agent<'_> {
     fn text_or_warning(
         &self,
         document: &Document,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<Option<Text>, Error> {
         Ok(self.text(document)?.unwrap_or_else(|what| {
-            entries.warn(format!("`{}` {what}", in_repository(&document.path)));
+            collector.warn(format!("`{}` {what}", in_repository(&document.path)));
             None
         }))
     }
@@ -332,7 +332,7 @@ impl Block<'_> {
 
 /// The blocks of a document and the work to search them, if the search has enough left to find them,
 /// too. Each is searched by itself: a dash in the title of a log makes no block costlier.
-fn affordable<'t>(text: &'t str, is_log: bool, work: &Work) -> Option<(Vec<Block<'t>>, u64)> {
+fn affordable<'t>(text: &'t str, is_log: bool, work: &Budget) -> Option<(Vec<Block<'t>>, u64)> {
     if !work.take(OF_DOCUMENT + text.len() as u64) {
         return None;
     }

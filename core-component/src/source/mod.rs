@@ -1,12 +1,12 @@
 //! The entries that a search looks through. Each toolset brings its own, see
 //! [`Source`](crate::tool::Source).
 
-mod entries;
+mod collector;
 mod entry;
 mod newest;
 mod request;
 
-pub(crate) use self::entries::{Entries, Found, Skipped, Undated};
+pub(crate) use self::collector::{Collector, Results, Skipped, Undated};
 pub(crate) use self::entry::{
     DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments, ReadEntries,
     UnreadDocument, id_schema, read_paths,

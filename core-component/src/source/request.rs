@@ -1,11 +1,11 @@
 //! A search, as the sources of entries see it.
 
 use super::entry::Entry;
+use crate::budget::Budget;
 use crate::index;
 use crate::names::AgentName;
 use crate::ranking::{Query, Vector};
 use crate::time::{Date, Timestamp};
-use crate::work::Work;
 use crate::zone::Zone;
 
 /// A search, as sources see it.
@@ -35,14 +35,14 @@ pub(crate) struct Request {
     /// Whether documents are read even if an index knows them.
     pub ignores_indexes: bool,
     /// The work that it may do.
-    pub work: Work,
+    pub budget: Budget,
 }
 
 impl Request {
     /// The search, as an index sees it.
     pub fn for_index(&self) -> index::Search<'_> {
-        let Self { query, ignores_indexes, now, work, .. } = self;
-        index::Search { query, reads_all: *ignores_indexes, now: *now, work }
+        let Self { query, ignores_indexes, now, budget, .. } = self;
+        index::Search { query, reads_all: *ignores_indexes, now: *now, budget }
     }
 
     /// Whether the entries of an agent are asked for.

@@ -10,13 +10,13 @@ use super::path::{CategoryPath, MemoryPath};
 use super::place::{COLLECTION, LABEL};
 use super::store::{ReadError, Store, names, usable};
 use super::walk::{Files, files};
+use crate::budget::{Budget, OF_DOCUMENT, OF_INDEXED};
 use crate::index::{self, Facts, Index, number_of};
 use crate::names::StoreName;
 use crate::ranking::{MAX_COST, cost};
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
+use crate::source::{Collector, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
 use crate::storage::{Place, Status};
 use crate::tool::{Call, Checked, Source};
-use crate::work::{OF_DOCUMENT, OF_INDEXED, Work};
 
 /// The most bytes of a memory's path, tags and names that count.
 const MAX_ABOUT: usize = 4 << 10;
@@ -31,30 +31,30 @@ pub(super) const SOURCE: Source = Source {
 };
 
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
-fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
+fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
     let names = names(call)?;
-    let work = &entries.request.work;
+    let work = &collector.request.budget;
     let count = names.len();
-    let whole = work.share();
+    let whole = work.reserve();
     for (at, name) in names.iter().enumerate() {
         work.begin(whole, count - at);
         let Some(name) = StoreName::parse(name) else {
             let name = name.escape_debug();
-            entries
+            collector
                 .warn(format!("store `{name}` was not searched: register it under a valid name"));
             continue;
         };
         let added = Store::open(call, &name).and_then(|store| {
             if work.take(OF_DOCUMENT) {
-                return add(call, &store, &read, entries);
+                return add(call, &store, &read, collector);
             }
-            entries.skip(owner(&store), "all memories");
+            collector.skip(owner(&store), "all memories");
             Ok(())
         });
         if let Err(error) = added {
             let name = name.as_str();
-            entries.warn(format!("store `{name}` was not searched: {}", error.message()));
+            collector.warn(format!("store `{name}` was not searched: {}", error.message()));
         }
     }
     Ok(())
@@ -68,25 +68,25 @@ fn add(
     call: &Call<'_>,
     store: &Store<'_>,
     read: &str,
-    entries: &mut Entries<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<(), Error> {
-    entries.begin(owner(store));
-    let request = entries.request;
-    let work = &request.work;
+    collector.begin(owner(store));
+    let request = collector.request;
+    let work = &request.budget;
     let place = Place::in_group(LABEL, store.name);
     let mut index = Index::open(call.storage, place, COLLECTION, request.for_index());
     let mut to_read = Vec::new();
     let mut skipped = 0;
     let Files { files, warnings, .. } = files(store)?;
     for warning in warnings {
-        entries.warn(format!("store `{}`: {warning}", store.name));
+        collector.warn(format!("store `{}`: {warning}", store.name));
     }
     for (path, status) in files {
         match index.find(&path.file(), &status) {
             Some(_) if !work.take(OF_INDEXED) => skipped += 1,
             Some(known) => {
-                entries.begin_run();
-                entries.add_known(path.to_string(), &index, known);
+                collector.begin_run();
+                collector.add_known(path.to_string(), &index, known);
             }
             None => to_read.push((path, status)),
         }
@@ -122,18 +122,18 @@ fn add(
             Ok(Some(None)) => skipped += 1,
             Ok(Some(Some((entry, damage)))) => {
                 if let Some(error) = damage {
-                    entries.warn(format!("store `{}`: {}", store.name, error.message()));
+                    collector.warn(format!("store `{}`: {}", store.name, error.message()));
                 }
-                entries.begin_run();
-                entries.add(entry);
+                collector.begin_run();
+                collector.add(entry);
             }
             Err(ReadError::Unusable(error)) => {
-                entries.warn(format!("store `{}`: {}", store.name, error.message()));
+                collector.warn(format!("store `{}`: {}", store.name, error.message()));
             }
             Err(ReadError::Other(error)) => return Err(error),
         }
     }
-    entries.skip_some(owner(store), skipped, "memory", "memories");
+    collector.skip_some(owner(store), skipped, "memory", "memories");
     index.update();
     Ok(())
 }
@@ -161,7 +161,7 @@ fn facts(metadata: &Metadata) -> Facts {
 fn in_order(
     store: &Store<'_>,
     mut files: Vec<(MemoryPath, Status)>,
-    work: &Work,
+    work: &Budget,
 ) -> Result<Vec<(MemoryPath, Status)>, Error> {
     let most = |(_, status): &(MemoryPath, Status)| OF_DOCUMENT + MAX_COST * status.size;
     if files.iter().map(most).sum::<u64>() <= work.left() {

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::follow_up::{FollowUp, WantedVector};
 use crate::forget::Forgetting;
 use crate::resume::Parts;
-use crate::source::{DocumentKey, Entries, Owner, ReadDocuments};
+use crate::source::{Collector, DocumentKey, Owner, ReadDocuments};
 use crate::storage::Storage;
 
 pub(crate) use check::Violation;
@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
 pub(crate) struct Source {
     pub toolset: &'static str,
     /// Adds the entries that the request asks for and the caller may use.
-    pub collect: fn(&Call<'_>, &mut Entries<'_>) -> Checked<()>,
+    pub collect: fn(&Call<'_>, &mut Collector<'_>) -> Checked<()>,
     /// Reads the entries of a document that an index brought, by its path. None if it has none any
     /// more.
     pub read: fn(&Call<'_>, &Owner, &[&DocumentKey]) -> Checked<ReadDocuments>,
@@ -229,7 +229,7 @@ pub(crate) struct ErasedTool {
 }
 
 impl ErasedTool {
-    pub const fn of<T: Tool>() -> Self {
+    pub const fn new<T: Tool>() -> Self {
         Self { name: T::NAME, describe: describe::<T>, run: run::<T> }
     }
 }

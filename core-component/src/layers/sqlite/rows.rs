@@ -11,7 +11,7 @@ use crate::index::{Facts, Index, Written, number_of};
 use crate::layers::error::Error;
 use crate::layers::place::LABEL;
 use crate::rows::{self, Similar, Sum, Table, add_rows};
-use crate::source::{Entries, Entry, Request};
+use crate::source::{Collector, Entry, Request};
 use crate::storage::Place;
 use crate::storage::database::Value;
 use crate::tool::Call;
@@ -43,8 +43,12 @@ impl<T: Searched> LayerRows<'_, T> {
     }
 
     /// Adds the rows to those of the last owner. Returns how many were not looked at.
-    pub fn add_to(&self, index: &mut Index<'_>, entries: &mut Entries<'_>) -> Result<u64, Error> {
-        add_rows(self, index, &Similar::default(), entries)
+    pub fn add_to(
+        &self,
+        index: &mut Index<'_>,
+        collector: &mut Collector<'_>,
+    ) -> Result<u64, Error> {
+        add_rows(self, index, &Similar::default(), collector)
     }
 
     /// Whether the layer has more rows than are looked at one by one.

@@ -12,7 +12,7 @@ use crate::records::error::Error;
 use crate::records::memory::Memory;
 use crate::records::store::View;
 use crate::rows::{Row, Similar, Sum, Table, add_rows, read_rows};
-use crate::source::{Entries, ReadDocuments};
+use crate::source::{Collector, ReadDocuments};
 
 /// Members that an access changes. The index has nothing of them.
 const OF_ACCESS: [&str; 2] = ["accessed_at", "access_count"];
@@ -52,10 +52,10 @@ impl<'a> Records<'a> {
     pub fn add_to(
         &self,
         index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<(), RecordError> {
-        let skipped = add_rows(self, index, &Similar::default(), entries)?;
-        entries.skip_some(self.search.owner(), skipped, "memory", "memories");
+        let skipped = add_rows(self, index, &Similar::default(), collector)?;
+        collector.skip_some(self.search.owner(), skipped, "memory", "memories");
         Ok(())
     }
 
@@ -118,13 +118,13 @@ impl View for JsonFile {
         &self,
         search: &Search<'_>,
         index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
-        let by_index = Records::new(self, search).map(|records| records.add_to(index, entries));
+        let by_index = Records::new(self, search).map(|records| records.add_to(index, collector));
         match by_index {
             Some(Ok(())) => drop(self.unreadable.get_or_init(Vec::new)),
             // All records are read, to name those that are damaged.
-            Some(Err(_)) | None => search.add_all(self.memories(), entries),
+            Some(Err(_)) | None => search.add_all(self.memories(), collector),
         }
         Ok(())
     }

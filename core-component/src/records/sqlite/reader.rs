@@ -17,7 +17,7 @@ use crate::records::query::{Page, Query, Sort};
 use crate::records::stats::{Stats, TOP_TAGS};
 use crate::records::store::{Newest, Reader, View, WithAnyTerm};
 use crate::rows::read_rows;
-use crate::source::{Entries, ReadDocuments};
+use crate::source::{Collector, ReadDocuments};
 use crate::storage;
 use crate::storage::database::{self, Connection, Statement, Transaction, Value};
 use crate::time::Timestamp;
@@ -279,11 +279,11 @@ impl View for SqliteReader<'_> {
         &self,
         search: &Search<'_>,
         index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
         match self.agent {
             Some(agent) => Rows { view: self.view, agent, search, unreadable: &self.unreadable }
-                .add_to(index, entries),
+                .add_to(index, collector),
             None => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::records::entries::{Search, facts};
 use crate::records::error::Error;
 use crate::rows::{self, Sum, Table, add_rows};
-use crate::source::Entries;
+use crate::source::Collector;
 use crate::storage::database::{Transaction, Value};
 
 /// The most rows that are read at once, and their most bytes, unless one alone has more.
@@ -30,15 +30,19 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Adds the rows to those of the last owner.
-    pub fn add_to(&self, index: &mut Index<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
-        let similar = similarities(self.view, self.agent, entries.request)?;
-        let skipped = add_rows(self, index, &similar.rows, entries)?;
-        entries.skip_some(self.search.owner(), skipped, "memory", "memories");
+    pub fn add_to(
+        &self,
+        index: &mut Index<'_>,
+        collector: &mut Collector<'_>,
+    ) -> Result<(), Error> {
+        let similar = similarities(self.view, self.agent, collector.request)?;
+        let skipped = add_rows(self, index, &similar.rows, collector)?;
+        collector.skip_some(self.search.owner(), skipped, "memory", "memories");
         if let Some(reason) = similar.warning {
-            entries.warn(format!("records of agent `{}`: {reason}", self.search.agent));
+            collector.warn(format!("records of agent `{}`: {reason}", self.search.agent));
         }
         if similar.wants_vector {
-            entries.want_vector();
+            collector.want_vector();
         }
         Ok(())
     }

@@ -14,13 +14,13 @@ use super::schema::{MAX_AGENTS, has_tables};
 use super::sql::{
     flag, integer, into_optional_text, into_text, json, query_one, statement, text, unexpected,
 };
+use crate::budget::OF_VECTOR;
 use crate::ranking::Vector;
 use crate::records::error::{Code, Error};
 use crate::rows::Similar;
 use crate::source::Request;
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
-use crate::work::OF_VECTOR;
 
 /// The most texts of a batch, and the most characters of each. Longer ones are cut: a small model
 /// takes about 500 tokens.
@@ -396,7 +396,7 @@ pub(super) fn similarities(
             Value::Integer(page as i64),
         ];
         let rows = view.query(&statement(sql, parameters), page as u32)?.rows;
-        if !request.work.take_for_vectors(rows.len() as u64 * (bytes as u64 + OF_VECTOR)) {
+        if !request.budget.take_for_vectors(rows.len() as u64 * (bytes as u64 + OF_VECTOR)) {
             let compared = found.rows.similarities.len();
             found.warning = Some(format!("only the newest {compared} vectors were compared"));
             break;

@@ -13,7 +13,7 @@ use super::score::{Statistics, Weighted, Weights, length};
 
 /// Collects the entries of a search. Of an entry that cannot be a hit only numbers are kept, so that
 /// a search needs little memory.
-pub(crate) struct Corpus<T> {
+pub(crate) struct Scorer<T> {
     /// The weights that the query gives its own terms.
     of_query: Vec<f64>,
     neighbours: Vec<Neighbour>,
@@ -51,7 +51,7 @@ pub(crate) struct Ranked<T> {
     pub entry: T,
 }
 
-impl<T> Corpus<T> {
+impl<T> Scorer<T> {
     pub fn new(query: &Query) -> Self {
         let with_term = vec![0; query.terms().len()];
         Self {
@@ -102,8 +102,8 @@ impl<T> Corpus<T> {
         let first_found = self.found.len() as u32;
         self.rows.push(Row { run: self.run, first_part, first_found, matches });
         self.lengths.extend_from_slice(&counts.lengths);
-        let of_corpus = |found: &Found| Found { part: first_part + found.part, ..*found };
-        self.found.extend(counts.found.iter().map(of_corpus));
+        let of_all = |found: &Found| Found { part: first_part + found.part, ..*found };
+        self.found.extend(counts.found.iter().map(of_all));
         // The entry before is settled now.
         let is_settled = |hit: &Hit<T>| hit.row + 1 == row;
         if self.hits.last().is_some_and(|hit| is_settled(hit) && !self.is_near_match(hit.row)) {
@@ -336,14 +336,14 @@ mod tests {
     }
 
     fn ranked<'t>(query: &Query, texts: &[&'t str]) -> Vec<Ranked<&'t str>> {
-        let mut corpus = Corpus::new(query);
+        let mut scorer = Scorer::new(query);
         for text in texts {
             match *text {
-                "" => corpus.begin_run(),
-                text => corpus.add(&query.count([text]), Some(text)),
+                "" => scorer.begin_run(),
+                text => scorer.add(&query.count([text]), Some(text)),
             }
         }
-        let mut ranked = corpus.ranked();
+        let mut ranked = scorer.ranked();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         ranked
     }
@@ -394,13 +394,13 @@ mod tests {
     #[test]
     fn matches_with_words_of_the_query_are_chosen_first() {
         let query = Query::in_english("doctor").with_thesaurus();
-        let mut corpus = Corpus::new(&query);
+        let mut scorer = Scorer::new(&query);
         for at in 0..2 * MAX_MATCHES {
-            corpus.begin_run();
+            scorer.begin_run();
             let text = if at % 2 == 0 { "physician physician" } else { "a doctor of letters" };
-            corpus.add(&query.count([text]), Some(at));
+            scorer.add(&query.count([text]), Some(at));
         }
-        let ranked = corpus.ranked();
+        let ranked = scorer.ranked();
         assert_eq!(ranked.len(), MAX_MATCHES);
         assert!(ranked.iter().all(|ranked| ranked.found_by == FoundBy::Words));
     }
@@ -408,10 +408,10 @@ mod tests {
     #[test]
     fn an_entry_counts_without_being_a_hit() {
         let query = Query::in_english("kite");
-        let mut corpus = Corpus::new(&query);
-        corpus.add(&query.count(["a kite"]), None);
-        corpus.add(&query.count(["and its string"]), Some("and its string"));
-        let ranked = corpus.ranked();
+        let mut scorer = Scorer::new(&query);
+        scorer.add(&query.count(["a kite"]), None);
+        scorer.add(&query.count(["and its string"]), Some("and its string"));
+        let ranked = scorer.ranked();
         assert_eq!(ranked.len(), 1);
         assert_eq!(ranked[0].coverage, 0.0);
         assert!(ranked[0].score > 0.0);
@@ -429,9 +429,9 @@ mod tests {
     fn an_entry_of_many_has_its_neighbours_as_candidates_and_no_others() {
         let texts: Vec<String> = (0..1_200).map(|n| format!("entry {n} of a kite")).collect();
         let query = Query::in_english("kite 7");
-        let mut corpus = Corpus::new(&query);
-        texts.iter().for_each(|text| corpus.add(&query.count([text.as_str()]), Some(text)));
-        let ranked = corpus.ranked();
+        let mut scorer = Scorer::new(&query);
+        texts.iter().for_each(|text| scorer.add(&query.count([text.as_str()]), Some(text)));
+        let ranked = scorer.ranked();
         assert!(ranked.iter().any(|ranked| ranked.entry == "entry 7 of a kite"));
         assert!(ranked.len() >= MAX_MATCHES, "{}", ranked.len());
     }

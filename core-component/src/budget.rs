@@ -33,43 +33,43 @@ pub(crate) const OF_INDEXED: u64 = 1 << 10;
 pub(crate) const OF_INDEXED_ROW: u64 = 32;
 
 /// What is left of the work of a search.
-pub(crate) struct Work {
+pub(crate) struct Budget {
     left: Cell<u64>,
     /// What has to be left after the current share.
-    floor: Cell<Share>,
+    floor: Cell<Reserve>,
     /// What is left for indexes.
     indexing: Cell<u64>,
     /// What is left for vectors.
     vectors: Cell<u64>,
 }
 
-/// A share: as much has to be left after it.
+/// The work that has to be left after the current share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Share(u64);
+pub(crate) struct Reserve(u64);
 
-impl Work {
+impl Budget {
     pub fn for_search() -> Self {
         Self::new(OF_SEARCH)
     }
 
     fn new(work: u64) -> Self {
         let left = Cell::new(work);
-        let floor = Cell::new(Share(0));
+        let floor = Cell::new(Reserve(0));
         let indexing = Cell::new(OF_INDEXING);
         let vectors = Cell::new(OF_VECTORS);
         Self { left, floor, indexing, vectors }
     }
 
-    /// The current share.
-    pub fn share(&self) -> Share {
+    /// What has to be left after the current share.
+    pub fn reserve(&self) -> Reserve {
         self.floor.get()
     }
 
     /// Begins an equal share for the next of the `parts` that are to come of a whole.
-    pub fn begin(&self, Share(whole): Share, parts: usize) {
+    pub fn begin(&self, Reserve(whole): Reserve, parts: usize) {
         let left = self.left.get();
         let share = left.saturating_sub(whole) / parts.max(1) as u64;
-        self.floor.set(Share(left - share));
+        self.floor.set(Reserve(left - share));
     }
 
     /// What the share has left.
@@ -107,22 +107,22 @@ mod tests {
 
     #[test]
     fn each_part_has_an_equal_share_of_what_is_left() {
-        let work = Work::new(90);
-        let whole = work.share();
-        work.begin(whole, 3);
-        assert_eq!(work.left(), 30);
-        assert!(work.take(10) && !work.take(21));
+        let budget = Budget::new(90);
+        let whole = budget.reserve();
+        budget.begin(whole, 3);
+        assert_eq!(budget.left(), 30);
+        assert!(budget.take(10) && !budget.take(21));
         // The second part has half of the other 80, and its own parts share that.
-        work.begin(whole, 2);
-        let second = work.share();
-        assert_eq!(work.left(), 40);
-        work.begin(second, 4);
-        assert!(work.take(10) && !work.take(1));
-        work.begin(second, 3);
-        assert_eq!(work.left(), 10);
-        work.begin(second, 1);
-        assert!(work.take(30));
-        work.begin(whole, 1);
-        assert!(work.take(40) && !work.take(1) && work.take(0));
+        budget.begin(whole, 2);
+        let second = budget.reserve();
+        assert_eq!(budget.left(), 40);
+        budget.begin(second, 4);
+        assert!(budget.take(10) && !budget.take(1));
+        budget.begin(second, 3);
+        assert_eq!(budget.left(), 10);
+        budget.begin(second, 1);
+        assert!(budget.take(30));
+        budget.begin(whole, 1);
+        assert!(budget.take(40) && !budget.take(1) && budget.take(0));
     }
 }

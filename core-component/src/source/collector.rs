@@ -4,16 +4,16 @@ use super::entry::{DocumentKey, Entry, Owner, Unread, UnreadDocument};
 use super::newest::Newest;
 use super::request::Request;
 use crate::index::{Index, Known};
-use crate::ranking::{Corpus, Counts, Match, Ranked};
+use crate::ranking::{Counts, Match, Ranked, Scorer};
 use crate::time::Timestamp;
 
 /// Entries that were kept within this time of each other belong together, in milliseconds.
 const MAX_GAP: i64 = 30 * 60 * 1_000;
 
 /// Collects the entries of all sources.
-pub(crate) struct Entries<'a> {
+pub(crate) struct Collector<'a> {
     pub request: &'a Request,
-    corpus: Corpus<(usize, Entry)>,
+    scorer: Scorer<(usize, Entry)>,
     owners: Vec<(Owner, u64)>,
     documents: Vec<UnreadDocument>,
     /// The moment of the last entry of the run.
@@ -44,7 +44,7 @@ pub(crate) struct Skipped {
 }
 
 /// The entries of a search, with the score of each candidate.
-pub(crate) struct Found {
+pub(crate) struct Results {
     pub candidates: Vec<Ranked<(usize, Entry)>>,
     /// The owners with the numbers of their entries.
     pub owners: Vec<(Owner, u64)>,
@@ -67,9 +67,9 @@ pub(crate) struct Found {
     pub is_unsearched: bool,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> Collector<'a> {
     pub fn new(request: &'a Request) -> Self {
-        let corpus = Corpus::new(&request.query);
+        let scorer = Scorer::new(&request.query);
         let owners = Vec::new();
         let documents = Vec::new();
         let others = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> Entries<'a> {
         let warnings = Vec::new();
         Self {
             request,
-            corpus,
+            scorer,
             owners,
             documents,
             last: None,
@@ -100,7 +100,7 @@ impl<'a> Entries<'a> {
 
     /// Begins a run of entries that belong together: those around an entry count for its rank.
     pub fn begin_run(&mut self) {
-        self.corpus.begin_run();
+        self.scorer.begin_run();
         self.last = None;
     }
 
@@ -115,7 +115,7 @@ impl<'a> Entries<'a> {
     pub fn count(&mut self, entries: u64) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;
-        self.corpus.count(entries, &[]);
+        self.scorer.count(entries, &[]);
     }
 
     /// Adds a row of the last owner, as [`add_in_time`](Self::add_in_time) adds an entry. A row that
@@ -128,7 +128,7 @@ impl<'a> Entries<'a> {
         self.count(1);
         let owner = self.owners.len() - 1;
         let can_be_hit = self.request.admits_entry(&entry);
-        self.corpus.add_counted(counts, Match::Vector, can_be_hit.then_some((owner, entry)));
+        self.scorer.add_counted(counts, Match::Vector, can_be_hit.then_some((owner, entry)));
     }
 
     /// Notes a row of the last owner that is to be read if it is a hit.
@@ -167,7 +167,7 @@ impl<'a> Entries<'a> {
             }
             return;
         }
-        self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
+        self.scorer.add(counts, can_be_hit.then_some((owner, entry)));
     }
 
     /// Adds the entries of a document of the last owner as an index has them.
@@ -239,9 +239,9 @@ impl<'a> Entries<'a> {
         self.warnings.push(warning);
     }
 
-    pub fn found(self) -> Found {
+    pub fn results(self) -> Results {
         let Self {
-            corpus,
+            scorer,
             owners,
             documents,
             others,
@@ -255,9 +255,9 @@ impl<'a> Entries<'a> {
             ..
         } = self;
         let is_for_newest = request.is_for_newest();
-        let has_word = is_for_newest || corpus.has_any_term();
-        Found {
-            candidates: if is_for_newest { newest.ranked() } else { corpus.ranked() },
+        let has_word = is_for_newest || scorer.has_any_term();
+        Results {
+            candidates: if is_for_newest { newest.ranked() } else { scorer.ranked() },
             owners,
             documents,
             has_word,
