@@ -1,4 +1,4 @@
-//! What changes in a file, for people.
+//! The changes of a file, for people.
 
 /// How many lines around a change are shown.
 const AROUND: usize = 3;

@@ -7,7 +7,7 @@ use crate::{Client, Error};
 /// The name of the entry.
 pub const NAME: &str = "agent-memory";
 
-/// What a client starts, or reaches.
+/// The program that a client starts, or the address that it reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Server {
     /// A program that speaks MCP over standard input and output.
@@ -22,7 +22,7 @@ pub enum Server {
 }
 
 impl Server {
-    /// What an entry of any client starts or reaches, as far as it says so.
+    /// The program or the address of an entry of any client, as far as the entry names it.
     pub(crate) fn from_entry(entry: &Value) -> Self {
         let url = REACHED.iter().find_map(|name| entry[name].as_str());
         if let Some(url) = url {

@@ -17,13 +17,13 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The fault, and what to do.
         reason: String,
     },
     /// The system refuses.
     #[error("cannot {attempt} `{}`: {error}", .path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The attempt, as a verb.
         attempt: &'static str,
         /// The file.
         path: PathBuf,

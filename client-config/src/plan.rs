@@ -21,7 +21,7 @@ pub struct Plan {
     before: Option<String>,
     /// None: the file is removed, since it holds nothing else.
     after: Option<String>,
-    /// What becomes of the state before that is kept beside the file.
+    /// The treatment of the backup beside the file.
     backup: Backup,
     client: Client,
 }
@@ -202,7 +202,7 @@ impl Plan {
     }
 }
 
-/// What a client's file starts or reaches under our name; none if it has no such entry.
+/// The program or the address of our entry in a client's file; none if it has no such entry.
 ///
 /// # Errors
 ///

@@ -32,14 +32,14 @@ pub(crate) const OF_INDEXED: u64 = 1 << 10;
 /// The work to take a row from an index.
 pub(crate) const OF_INDEXED_ROW: u64 = 32;
 
-/// What is left of the work of a search.
+/// The work that a search has left.
 pub(crate) struct Budget {
     left: Cell<u64>,
-    /// What has to be left after the current share.
+    /// The work that has to be left after the current share.
     floor: Cell<Reserve>,
-    /// What is left for indexes.
+    /// The work that is left for indexes.
     indexing: Cell<u64>,
-    /// What is left for vectors.
+    /// The work that is left for vectors.
     vectors: Cell<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Budget {
         Self { left, floor, indexing, vectors }
     }
 
-    /// What has to be left after the current share.
+    /// The work that has to be left after the current share.
     pub fn reserve(&self) -> Reserve {
         self.floor.get()
     }
@@ -72,7 +72,7 @@ impl Budget {
         self.floor.set(Reserve(left - share));
     }
 
-    /// What the share has left.
+    /// The work that the share has left.
     pub fn left(&self) -> u64 {
         self.left.get().saturating_sub(self.floor.get().0)
     }

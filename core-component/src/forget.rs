@@ -1,4 +1,4 @@
-//! What is to be removed for good, and what became of it. Each toolset removes what it keeps, see
+//! Removing something for good, and telling the outcome. Each toolset removes what it keeps, see
 //! [`Forget`](crate::tool::Forget).
 
 use std::cell::Cell;
@@ -37,7 +37,7 @@ pub(crate) const MAX_ROWS: u32 = 2_000;
 /// The most entries and documents that an answer names.
 const MAX_NAMED: usize = 200;
 
-/// What is to be removed.
+/// The text, the entry or the document to remove.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
     /// A text, wherever it is.
@@ -98,12 +98,12 @@ pub(crate) struct Forgetting<'a> {
     remains: BTreeSet<&'static str>,
 }
 
-/// What the toolsets have done.
+/// The outcome in all toolsets.
 pub(crate) struct Forgotten {
     pub found: Vec<Found>,
     /// The number of those that `found` does not name.
     pub not_named: u64,
-    /// What was not searched or not removed, and why.
+    /// The places that were not searched or not changed, each with the reason.
     pub left: Vec<String>,
     /// Where copies may still be.
     pub remains: BTreeSet<&'static str>,
@@ -160,7 +160,7 @@ impl<'a> Forgetting<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removal {
     pub splices: Vec<Splice>,
-    /// What stays, and why.
+    /// The part that stays, and why.
     pub left: Option<String>,
 }
 

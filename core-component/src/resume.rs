@@ -1,4 +1,4 @@
-//! What an agent needs to go on. Each toolset brings its own parts, see
+//! A resumption: the parts that an agent needs to go on. Each toolset brings its own parts, see
 //! [`Resume`](crate::tool::Resume).
 
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub(crate) struct Parts<'a> {
     warnings: Vec<String>,
 }
 
-/// What the toolsets have brought.
+/// The parts that the toolsets have brought.
 pub(crate) struct Collected {
     /// None of them is empty.
     pub parts: Vec<Part>,

@@ -33,7 +33,7 @@ pub enum FailureCode {
 pub struct Failure {
     /// The kind.
     pub code: FailureCode,
-    /// What was wrong, and what would be accepted.
+    /// The error, and what would be accepted.
     pub message: String,
 }
 

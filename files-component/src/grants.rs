@@ -1,4 +1,4 @@
-//! What is granted, in a form that another instance reads.
+//! The granted places, in a form that another instance reads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

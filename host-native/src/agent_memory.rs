@@ -35,10 +35,10 @@ pub(crate) struct Mounted {
     pub(crate) resource_templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) models: Vec<Arc<dyn Model>>,
-    pub(crate) models_by_hand: Vec<String>,
+    pub(crate) external_models: Vec<String>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) cooldown: Cooldown,
-    pub(crate) embedder_by_hand: Option<String>,
+    pub(crate) external_embedder: Option<String>,
     pub(crate) model_timeout: Duration,
     pub(crate) in_progress: InProgress,
     pub(crate) arrivals: Arrivals,
@@ -67,8 +67,8 @@ impl Mounted {
             agents: caller.reach.agents.clone(),
             stores: caller.reach.stores.clone(),
             repository: None,
-            models: names.chain(self.models_by_hand.iter().cloned()).collect(),
-            embedder: embedder.or_else(|| self.embedder_by_hand.clone()),
+            models: names.chain(self.external_models.iter().cloned()).collect(),
+            embedder: embedder.or_else(|| self.external_embedder.clone()),
             vector,
         }
     }

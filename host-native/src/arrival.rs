@@ -61,7 +61,7 @@ impl fmt::Debug for Arrival {
     }
 }
 
-/// What a call has in common with its repetition.
+/// The identity of a call, which its repetition shares.
 pub(crate) struct SameCall {
     now: Timestamp,
     zone: Arc<Zone>,

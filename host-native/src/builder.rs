@@ -47,9 +47,9 @@ pub struct Builder {
     limits: Limits,
     image: Image,
     models: Vec<Arc<dyn Model>>,
-    models_by_hand: Vec<String>,
+    external_models: Vec<String>,
     embedder: Option<Arc<dyn Embedder>>,
-    embedder_by_hand: Option<String>,
+    external_embedder: Option<String>,
     model_timeout: Duration,
 }
 
@@ -76,9 +76,9 @@ impl Builder {
             limits: Limits::default(),
             image: Image::embedded(),
             models: Vec::new(),
-            models_by_hand: Vec::new(),
+            external_models: Vec::new(),
             embedder: None,
-            embedder_by_hand: None,
+            external_embedder: None,
             model_timeout: MAX_TIMEOUT,
         }
     }
@@ -202,11 +202,11 @@ impl Builder {
 
     /// Names models that the program asks by itself. It [claims](AgentMemory::claim) the follow-ups
     /// of outcomes and [answers](AgentMemory::answer) them.
-    pub fn models_by_hand<S: Into<String>>(
+    pub fn external_models<S: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = S>,
     ) -> Builder {
-        self.models_by_hand = names.into_iter().map(Into::into).collect();
+        self.external_models = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -220,8 +220,8 @@ impl Builder {
     /// Names an embedder that the program asks by itself. It [claims](AgentMemory::claim) the
     /// follow-ups of outcomes and [answers](AgentMemory::answer) them, and repeats a search with the
     /// vector that its outcome wants in the [caller](crate::Caller::vector).
-    pub fn embedder_by_hand(mut self, name: impl Into<String>) -> Builder {
-        self.embedder_by_hand = Some(name.into());
+    pub fn external_embedder(mut self, name: impl Into<String>) -> Builder {
+        self.external_embedder = Some(name.into());
         self
     }
 
@@ -302,10 +302,10 @@ impl Builder {
                 .collect(),
             prompts: of_mounted().flat_map(|toolset| toolset.prompts()).cloned().collect(),
             models: self.models,
-            models_by_hand: self.models_by_hand,
+            external_models: self.external_models,
             embedder: self.embedder,
             cooldown: Cooldown::default(),
-            embedder_by_hand: self.embedder_by_hand,
+            external_embedder: self.external_embedder,
             model_timeout: self.model_timeout.min(MAX_TIMEOUT),
             in_progress: InProgress::default(),
             arrivals,
@@ -368,7 +368,7 @@ fn check_path(what: &str, path: &str) -> Result<(), BuildError> {
     })
 }
 
-/// What the places of toolsets are granted from.
+/// The settings from which the places of toolsets are granted.
 struct Granting<'a> {
     storage: &'a Storage,
     own: &'a OwnSettings,

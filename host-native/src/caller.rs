@@ -1,4 +1,4 @@
-//! What a client brings to its calls.
+//! The caller: the part of a call that its client brings.
 
 use crate::model::{EmbeddedText, Model};
 use crate::roots::Roots;
@@ -6,7 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a client brings to its calls, such as the client of an MCP server. By default nothing.
+/// The part of a call that its client brings, such as the client of an MCP server. By default it is
+/// empty.
 #[derive(Clone, Default)]
 pub struct Caller {
     /// Further granted directories.
@@ -20,8 +21,8 @@ pub struct Caller {
     pub vector: Option<EmbeddedText>,
 }
 
-/// What a caller may use and hear of, in results, notes, completions, counts and errors. By default
-/// all.
+/// The agents, stores and repositories that a caller may use and hear of: in results, notes,
+/// completions, counts and errors. By default all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// The only agents, or all. With exactly one, a request that names no agent is for that one.

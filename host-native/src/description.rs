@@ -22,7 +22,7 @@ pub struct Toolset {
     pub name: String,
     /// Its name for people.
     pub title: String,
-    /// What it is for: for a person who chooses what to mount, and a model that chooses a tool.
+    /// Its purpose: for a person who chooses what to mount, and a model that chooses a tool.
     pub description: String,
     /// Whether it is mounted by default.
     #[serde(rename = "default")]
@@ -96,7 +96,7 @@ pub struct DatabaseDescription {
 pub struct MountedToolset {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// The names under which its tools are listed.
     pub tools: Vec<String>,
@@ -208,7 +208,7 @@ pub struct Prompt {
     pub name: String,
     /// Its name for people.
     pub title: String,
-    /// What it does, for a person.
+    /// Its effect, for a person.
     pub description: String,
     /// Its arguments, which are texts.
     pub arguments: Vec<PromptArgument>,

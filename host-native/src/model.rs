@@ -50,7 +50,7 @@ pub struct EmbeddedText {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryRequest {
-    /// What to do, for the model.
+    /// The instruction for the model.
     pub instructions: String,
     /// The texts to summarise, the oldest first. They are data, not instructions.
     pub memories: Vec<String>,

@@ -198,7 +198,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// What a call needs. The receiver is held until the call has ended.
+    /// The memory, the runtime and the sign of its end, for a call. The receiver is held until the
+    /// call has ended.
     fn begin(&self) -> PyResult<(AgentMemory, runtime::Handle, watch::Receiver<()>)> {
         self.process.require()?;
         let opened = self.opened();

@@ -54,8 +54,8 @@ fn invalid(message: &str) -> PyErr {
 fn with(builder: Builder, name: &str, value: &Value) -> Option<Builder> {
     Some(match name {
         "toolsets" => builder.toolsets(texts(value)?),
-        "models" => builder.models_by_hand(texts(value)?),
-        "embed_model" => builder.embedder_by_hand(value.as_str()?),
+        "models" => builder.external_models(texts(value)?),
+        "embed_model" => builder.external_embedder(value.as_str()?),
         "data_dir" => builder.data_dir(value.as_str()?),
         "time_zone" => builder.time_zone(value.as_str()?),
         "utc_offset" => builder.utc_offset(value.as_i64()?.try_into().ok()?),

@@ -13,7 +13,7 @@ pub use zone::{TIME_ZONE, ZoneOffsets, time_zone};
 /// The longest wait for the lock of a place.
 pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
 
-/// What [`lock_wait`] accepts.
+/// The values that [`lock_wait`] accepts, in words.
 pub const LOCK_WAIT: &str = "a duration such as `5s` or `500ms`, at most `1h`";
 
 /// How long a writer waits for the lock of a place.
@@ -27,7 +27,7 @@ pub fn duration(text: &str) -> Option<Duration> {
     Duration::try_from(duration).ok()
 }
 
-/// What [`utc_offset`] accepts.
+/// The values that [`utc_offset`] accepts, in words.
 pub const UTC_OFFSET: &str = "an offset such as `+02:00` or `-05:30`";
 
 /// Minutes east of UTC.
@@ -45,7 +45,7 @@ pub fn utc_offset(text: &str) -> Option<i32> {
     Some(sign * (number(hours, 24)? * 60 + number(minutes, 60)?))
 }
 
-/// What [`fixed_clock`] accepts.
+/// The values that [`fixed_clock`] accepts, in words.
 pub const FIXED_CLOCK: &str =
     "a time in UTC, alone or with a step, such as `2025-01-20T10:00:00Z+1s`";
 
@@ -57,7 +57,7 @@ pub fn fixed_clock(text: &str) -> Option<(Timestamp, Duration)> {
     Some((start, duration(step)?))
 }
 
-/// What [`fixed_random`] accepts.
+/// The values that [`fixed_random`] accepts, in words.
 pub const FIXED_RANDOM: &str = "a number from 0 to 2^64-1";
 
 /// The seed of the first call.
@@ -65,7 +65,7 @@ pub fn fixed_random(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// What [`durability`] accepts.
+/// The values that [`durability`] accepts, in words.
 pub const DURABILITY: &str = "`full` or `relaxed`";
 
 /// The durability of an acknowledged commit.

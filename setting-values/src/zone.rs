@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-/// What [`time_zone`] accepts.
+/// The values that [`time_zone`] accepts, in words.
 pub const TIME_ZONE: &str = "the name of a time zone such as `America/New_York`";
 
 /// A time zone of the IANA database, by its name.

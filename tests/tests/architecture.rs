@@ -230,6 +230,63 @@ fn one_file_of_the_core_knows_the_bindings() {
     assert_eq!(holding(&["core-component/src"], &words), ["core-component/src/component.rs"]);
 }
 
+/// All directories with code in Rust.
+const IN_RUST: [&str; 13] = [
+    "bench",
+    "client-config",
+    "component-image",
+    "core-component",
+    "files-component",
+    "fuzz/src",
+    "host-native",
+    "host-python/src",
+    "host-wasi",
+    "setting-values",
+    "storage",
+    "tests/src",
+    "tests/tests",
+];
+
+/// Forms and names that a plain one has replaced, as patterns of a line of code without its indentation.
+/// Clippy refuses `match` on a condition.
+const REPLACED: [(&str, &str); 5] = [
+    ("let (*) = (", "give each binding a statement of its own"),
+    ("*fn of(* -> *Self*", "name a constructor `new`, `from_*` or `with_*`"),
+    ("*_by_hand(*", "call what another program does `external_*`"),
+    ("*Overtaken*", "call it `Conflict`"),
+    ("*Turnstile*", "call it a wait queue"),
+];
+
+/// Whether a line has the parts of a pattern between its stars, in order.
+fn has_form(line: &str, pattern: &str) -> bool {
+    let mut rest = line;
+    let mut is_first = true;
+    for part in pattern.split('*') {
+        let Some(at) = rest.find(part) else { return false };
+        if is_first && at > 0 {
+            return false;
+        }
+        rest = &rest[at + part.len()..];
+        is_first = false;
+    }
+    true
+}
+
+#[test]
+fn code_has_the_plain_forms_and_the_words_of_the_field() {
+    let mut found = Vec::new();
+    for (name, text) in IN_RUST.iter().flat_map(|directory| sources(directory)) {
+        if !name.ends_with(".rs") || name == "tests/tests/architecture.rs" {
+            continue;
+        }
+        for (number, line) in (1..).zip(text.lines()) {
+            let replaced = REPLACED.iter().filter(|(form, _)| has_form(line.trim_start(), form));
+            found.extend(replaced.map(|(_, advice)| format!("{name}:{number}: {advice}")));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 /// All code but tests.
 const SOURCES: [&str; 6] = [
     "component-image/src",

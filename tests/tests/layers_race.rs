@@ -72,7 +72,7 @@ impl ByHand {
             .toolsets(["layers"])
             .setting("layers", "file", json!(database))
             .setting("layers", "recent_capacity", json!(RECENT_CAPACITY))
-            .models_by_hand(["by hand"])
+            .external_models(["by hand"])
             .lock_wait(TIMEOUT)
             .build();
         let runtime = Builder::new_current_thread().enable_all().build();

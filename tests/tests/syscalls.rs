@@ -179,7 +179,8 @@ fn sweep(host: Host, tool: Tool, sample: usize) {
         return skip(&why);
     }
     let run = |scratch: &Scratch| host.command(tool, &scratch.places().repo);
-    let (scratch, again) = (scratch(tool), scratch(tool));
+    let again = scratch(tool);
+    let scratch = scratch(tool);
     let (Some(command), Some(command_again)) = (run(&scratch), run(&again)) else {
         return skip("the Node host is not built");
     };

@@ -76,7 +76,8 @@ impl Page {
 
     /// Its file, with the path in the store.
     pub fn file(&self) -> (String, String) {
-        let (moment, [first, second]) = (self.moment(), self.tags());
+        let moment = self.moment();
+        let [first, second] = self.tags();
         let text = format!(
             "---\ncreated_at: {moment}\nupdated_at: {moment}\ntags:\n  - {first}\n  - {second}\n\
              source: mcp\n---\n{}",

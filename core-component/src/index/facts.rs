@@ -1,4 +1,4 @@
-//! What a search needs of a document beside its words.
+//! The facts of a document that a search needs beside its words.
 
 use super::codes::{Codes, put_signed};
 use crate::time::{Date, Timestamp};

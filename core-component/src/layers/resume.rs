@@ -1,4 +1,4 @@
-//! What an agent needs to go on, from its layers.
+//! The part of a resumption that comes from the layers of an agent.
 
 use super::agent::Agent;
 use super::agents::names;

@@ -148,7 +148,7 @@ impl Page {
     }
 }
 
-/// What a page does not show.
+/// Where a page was cut.
 struct Cut {
     /// The matches of the page that did not fit into the answer.
     left_out: usize,

@@ -148,7 +148,7 @@ fn shortened(part: &str, most: usize) -> String {
         let bound = bounds.take_while(|at| *at <= end).last().unwrap_or_default();
         // Of a long word, such as a URL, its beginning stays.
         let cut = if bound > end / 2 { bound } else { end };
-        // What did not end a sentence may end one here.
+        // A full stop that did not end a sentence may end one here.
         let text = joined(&part[..cut]);
         format!("{}…", text.trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—".contains(c)))
     };

@@ -17,7 +17,7 @@ pub(super) struct Fitted<'p> {
     pub left_out: Vec<&'p Part>,
 }
 
-/// What is told of a part.
+/// The text that is told of a part.
 pub(super) struct Told<'p> {
     pub part: &'p Part,
     /// The first items, as Markdown.
@@ -130,7 +130,8 @@ impl<'p> Candidate<'p> {
         self.taken = fitting.unwrap_or(0);
     }
 
-    /// What is told of the part. If not even its first item fits, that is cut between words.
+    /// The text that is told of the part. If not even its first item fits, the item is cut between
+    /// words.
     fn told(mut self, share: usize) -> Option<Told<'p>> {
         let part = self.part;
         if self.taken > 0 {

@@ -49,13 +49,13 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // What had it. It is removed there, unless `dry_run` is true.
+    // The entries and documents that had it. It is removed there, unless `dry_run` is true.
     found: Vec<Found>,
     // More that had it.
     #[serde(skip_serializing_if = "is_zero")]
     not_named: u64,
     dry_run: bool,
-    // What was not searched or not removed, and what to do.
+    // The places that were not searched or not changed, and what to do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
     // Where copies may still be.
@@ -66,7 +66,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What no program here can remove.
+/// The copies that no program here can remove.
 const ELSEWHERE: &str = "other machines, exports, backups by other programs, and conversations that models or \
                          clients keep: remove it there, and change a secret that leaked";
 

@@ -1,4 +1,4 @@
-//! What a search did not read, in words.
+//! Warnings of documents that a search did not read.
 
 use crate::source::{Owner, Request, Skipped};
 

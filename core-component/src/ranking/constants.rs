@@ -14,7 +14,7 @@ pub(super) const LEAST_LENGTH: f64 = 45.0;
 
 /// How bm25 counts a text of one kind.
 pub(super) struct Kind {
-    /// What its score weighs in that of the entry.
+    /// The weight of its score in that of the entry.
     pub weight: f64,
     /// bm25's `b`: how much a long text counts less.
     pub b: f64,
@@ -29,18 +29,18 @@ pub(super) const WHOLE: Kind = Kind { weight: 0.5, b: 0.75, usual: 150.0 };
 /// The parts around the entry.
 pub(super) const AROUND: Kind = Kind { weight: 0.8, b: 0.5, usual: 512.0 };
 
-/// What the part before the entry counts in its first part.
+/// The weight of the part before an entry in its first part.
 pub(super) const BEFORE: f64 = 0.3;
-/// What the part after the entry counts in its last part.
+/// The weight of the part after an entry in its last part.
 pub(super) const AFTER: f64 = 0.1;
 /// The number of parts on each side that are around an entry.
 pub(crate) const REACH: usize = 4;
 /// An entry of so many stems needs the parts around it in full, a longer one less.
 pub(super) const NEEDS_CONTEXT: f64 = 200.0;
 
-/// What a word that asks, such as "mention", weighs beside others.
+/// The weight of a word that asks, such as "mention", relative to others.
 pub(super) const ASKING: f64 = 0.6;
-/// What a word with a capital letter weighs, if it is not the first.
+/// The weight of a word with a capital letter that is not the first.
 pub(super) const NAME: f64 = 1.2;
 /// A word in most entries keeps this share of the weight of a word in one.
 pub(super) const LEAST_WEIGHT: f64 = 0.25;
@@ -55,7 +55,7 @@ pub(super) const MAX_NEIGHBOURS: usize = 64;
 /// The most entries whose own words make themselves and their neighbours candidates.
 pub(crate) const MAX_MATCHES: usize = 500;
 
-/// What shows that entries beside each other belong together.
+/// The signs that adjacent entries belong together.
 pub(super) struct Coherence {
     /// The number of entries after one in which a term may come again.
     pub next: usize,
@@ -63,7 +63,7 @@ pub(super) struct Coherence {
     pub most_entries: f64,
     /// A term weighs as much as the number of entries with it, and no more than this.
     pub most_weight: f64,
-    /// What is assumed beside what is seen, so that a few entries decide nothing.
+    /// A prior, so that a few entries decide nothing.
     pub unknown_seen: f64,
     pub unknown_by_chance: f64,
     /// If terms come again so many times as often as by chance, entries do not belong together.

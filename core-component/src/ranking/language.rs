@@ -158,7 +158,7 @@ const ENDINGS: [(Language, &str, &str); 7] = [
     (Language::Portuguese, "veis", "vel"),
 ];
 
-/// What stands before such an ending has as many letters.
+/// The fewest letters before such an ending.
 const MIN_REST: usize = 2;
 
 /// A part of a text that is one word of small letters of ASCII, without signs around it. Most are.

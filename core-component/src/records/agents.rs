@@ -49,7 +49,7 @@ pub(super) fn reached(
     (names, warning)
 }
 
-/// What an answer without memories says of the agents. They are beside the call: a warning if they
+/// The sentences on agents in an answer without memories. They are beside the call: a warning if they
 /// cannot be listed.
 pub(super) fn there_are(
     call: &Call<'_>,

@@ -65,7 +65,7 @@ fn agents_of_copies(call: &Call<'_>, tree: &dyn Tree) -> Result<BTreeSet<String>
     Ok(files.filter_map(|entry| agent(&entry.name)).collect())
 }
 
-/// What an agent has.
+/// The file and the rows of an agent.
 struct OfAgent<'a> {
     agent: Agent<'a>,
 }

@@ -1,4 +1,4 @@
-//! What an agent needs to go on, from its memories.
+//! The part of a resumption that comes from the memories of an agent.
 
 use super::agent::Agent;
 use super::agents::{Files, reached};

@@ -176,10 +176,10 @@ fn change(
     let path = path.to_owned();
     let text = utf8(&contents).map_err(|finding| malformed(&path, &finding))?;
     let Removal { splices, left } = match (wanted, kind) {
-        (Wanted::Text(secret), _) => removal::of_text(kind, text, secret),
+        (Wanted::Text(secret), _) => removal::remove_text(kind, text, secret),
         // The next session makes another one.
         (_, Kind::Summary) => return Ok((Some(Change::Delete { area, path, expects }), None)),
-        _ => removal::of_all(kind, text),
+        _ => removal::remove_all(kind, text),
     };
     let change = (!splices.is_empty()).then_some(Change::Edit { area, path, splices, expects });
     Ok((change, left))

@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 /// Puts a mark in the place of a text.
-pub(super) fn of_text(kind: Kind, text: &str, secret: &str) -> Removal {
+pub(super) fn remove_text(kind: Kind, text: &str, secret: &str) -> Removal {
     let ranges = ranges_of(secret, text);
     if ranges.is_empty() {
         return Removal::default();
@@ -51,7 +51,7 @@ const UNSOUND: &str =
     "without this text, Markdown would read other parts of it differently: edit it by hand";
 
 /// Puts one mark in the place of all that is below each heading.
-pub(super) fn of_all(kind: Kind, text: &str) -> Removal {
+pub(super) fn remove_all(kind: Kind, text: &str) -> Removal {
     let outline = Outline::parse(text);
     let mut at = 0;
     let mut between = Vec::new();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_text_becomes_a_mark_and_every_other_byte_stays() {
-        let removal = of_text(Kind::Log, LOG, "hunter22");
+        let removal = remove_text(Kind::Log, LOG, "hunter22");
         assert_eq!(after(&removal, LOG), LOG.replace("hunter22", "(removed)"));
         assert_eq!(removal.left, None);
     }
@@ -125,38 +125,38 @@ mod tests {
     #[test]
     fn headings_and_the_header_of_a_log_stay_and_are_told() {
         let text = LOG.replace("body", "Decisions of ada by Agent Name");
-        let removal = of_text(Kind::Log, &text, "Decisions");
+        let removal = remove_text(Kind::Log, &text, "Decisions");
         assert!(after(&removal, &text).contains("(removed) of ada"));
         assert!(after(&removal, &text).contains("\n## Decisions\n"));
         assert!(removal.left.is_some_and(|left| left.contains("line 16")));
-        let removal = of_text(Kind::Log, &text, "Agent Name");
+        let removal = remove_text(Kind::Log, &text, "Agent Name");
         assert!(after(&removal, &text).contains("- Agent Name: ada"));
     }
 
     #[test]
     fn a_heading_of_a_summary_loses_the_text_unless_another_would_be_the_same() {
         let text = "# Summary\n\n## Key hunter22\n\nx\n";
-        let removal = of_text(Kind::Summary, text, "hunter22");
+        let removal = remove_text(Kind::Summary, text, "hunter22");
         assert_eq!(after(&removal, text), text.replace("hunter22", REMOVED));
         let text = "## Key hunter22\n\nx\n\n## Key (removed)\n";
-        assert!(of_text(Kind::Summary, text, "hunter22").left.is_some());
+        assert!(remove_text(Kind::Summary, text, "hunter22").left.is_some());
     }
 
     #[test]
     fn a_text_that_holds_up_the_structure_is_refused() {
         let text = LOG.replace("body", "````\n## Decisions\n````");
         for secret in ["````\n## Decisions\n````\n\n## Decisions", "````"] {
-            let removal = of_text(Kind::Log, &text, secret);
+            let removal = remove_text(Kind::Log, &text, secret);
             assert_eq!((&removal.splices[..], removal.left.is_some()), (&[][..], true), "{secret}");
         }
     }
 
     #[test]
     fn a_log_without_its_entries_has_its_headings_and_marks_and_stays_so() {
-        let removal = of_all(Kind::Log, LOG);
+        let removal = remove_all(Kind::Log, LOG);
         let text = after(&removal, LOG);
         assert!(text.ends_with("## Context\n\n(removed)\n\n## Decisions\n"), "{text}");
         assert!(text.contains("- Agent Name: ada\n- Date: 2025-01-20\n\n## Context"), "{text}");
-        assert_eq!(of_all(Kind::Log, &text), Removal::default());
+        assert_eq!(remove_all(Kind::Log, &text), Removal::default());
     }
 }

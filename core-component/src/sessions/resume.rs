@@ -1,4 +1,4 @@
-//! What an agent needs to go on, from its summary and its last log.
+//! The part of a resumption that comes from the summary and the last log of an agent.
 
 use std::rc::Rc;
 

@@ -136,7 +136,7 @@ struct Document {
     date: Option<Date>,
 }
 
-/// What became of a document.
+/// The outcome of a search in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Added {
     /// It was searched, or the answer warns of it.

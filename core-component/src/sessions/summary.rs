@@ -67,7 +67,7 @@ impl<'a> Summary<'a> {
         self.sections.iter().map(|section| section.name.as_str())
     }
 
-    /// What a section has below its heading.
+    /// The text of a section below its heading.
     pub fn body(&self, name: &str) -> Option<&str> {
         self.section(name).map(|section| &self.outline.source[section.body()])
     }

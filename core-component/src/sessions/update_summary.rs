@@ -83,7 +83,7 @@ impl Tool for UpdateSummary {
     }
 }
 
-/// What to do with the section.
+/// The change of the section.
 enum Edit {
     Append(String),
     Replace(String),

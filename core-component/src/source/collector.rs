@@ -36,7 +36,7 @@ pub(crate) struct Undated {
     pub path: String,
 }
 
-/// What a search did not read, because its work was used up.
+/// Documents that a search did not read, because its work was used up.
 pub(crate) struct Skipped {
     pub owner: Owner,
     /// Such as `12 logs`.

@@ -1,4 +1,4 @@
-//! What is searched, and what may be a hit.
+//! The entries that are searched and may be hits.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -74,7 +74,7 @@ impl Entry {
         })
     }
 
-    /// What the facts of its document say of an entry.
+    /// An entry with the facts of its document.
     pub fn from_facts(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
         let Facts { written, updated_at, expires_at, importance, is_archived, .. } = facts;
         let (created_at, day) = match written {
@@ -123,7 +123,7 @@ pub(crate) struct UnreadDocument {
     pub version: i64,
 }
 
-/// What a document is read by.
+/// The key by which a document is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DocumentKey {
     /// The path as a hit shows it.

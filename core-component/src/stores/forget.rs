@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::operations::{remove_memory, spliced};
 use super::path::{CategoryPath, MemoryPath};
 use super::place::{COLLECTION, LABEL};
-use super::removal::{of_index, of_memory};
+use super::removal::{remove_from_index, remove_from_memory};
 use super::search::owner;
 use super::store::{Store, names};
 use super::walk::{Files, files};
@@ -138,13 +138,13 @@ fn forget_in_page(
     dry_run: bool,
 ) -> Result<Done, Error> {
     let Some(before) = store.memory(path)? else { return Ok((false, None)) };
-    let Removal { splices, left } = of_memory(path, &before.text, secret);
+    let Removal { splices, left } = remove_from_memory(path, &before.text, secret);
     if splices.is_empty() || dry_run {
         return Ok((!splices.is_empty(), left));
     }
     change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else { return Ok(Ok(())) };
-        let Removal { splices, .. } = of_memory(path, &before.text, secret);
+        let Removal { splices, .. } = remove_from_memory(path, &before.text, secret);
         if !splices.is_empty() {
             let text = spliced(&before, &splices);
             let (memory, _) = Memory::read_in_part(path, &text);
@@ -165,7 +165,7 @@ fn forget_in_index(
 ) -> Result<Done, Error> {
     let path = category.index();
     let Some(before) = store.text(&path)? else { return Ok((false, None)) };
-    let Removal { splices, left } = of_index(category, &before.text, secret);
+    let Removal { splices, left } = remove_from_index(category, &before.text, secret);
     if splices.is_empty() || dry_run {
         return Ok((!splices.is_empty(), left));
     }
@@ -173,7 +173,7 @@ fn forget_in_index(
     // An interrupted call expects the index as it was.
     intent::recover(&*store.tree, &*writer, false)?;
     let Some(before) = store.text(&path)? else { return Ok((false, None)) };
-    let Removal { splices, left } = of_index(category, &before.text, secret);
+    let Removal { splices, left } = remove_from_index(category, &before.text, secret);
     let area = Area::Documents;
     let expects = before.version;
     if !splices.is_empty() {

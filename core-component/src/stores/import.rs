@@ -86,7 +86,7 @@ pub(super) struct ImportFile {
     pub text: String,
 }
 
-/// What to do with a file whose memory exists with another text.
+/// The policy for a file whose memory exists with another text.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -100,7 +100,7 @@ enum Progress {
     Pending,
     Done,
     /// Another program has changed the document.
-    Overtaken,
+    Conflict,
     /// The step does not lead to the version that it names.
     Invalid,
 }
@@ -180,14 +180,14 @@ impl Step {
                     (Found::Nothing, Found::Document(at)) if at.version == *version => {
                         Progress::Done
                     }
-                    _ => Progress::Overtaken,
+                    _ => Progress::Conflict,
                 });
             }
         };
         let now = match found(tree, path)? {
             Found::Nothing => None,
             Found::Document(document) => Some(document),
-            Found::Other => return Ok(Progress::Overtaken),
+            Found::Other => return Ok(Progress::Conflict),
         };
         let version = now.as_ref().map(|now| &now.version);
         Ok(match now.as_ref() {
@@ -199,7 +199,7 @@ impl Step {
                     Progress::Invalid
                 }
             }
-            _ => Progress::Overtaken,
+            _ => Progress::Conflict,
         })
     }
 
@@ -268,7 +268,7 @@ pub(super) fn recover(
         match step.progress(tree)? {
             Progress::Done => {}
             Progress::Pending => pending.push(step),
-            Progress::Overtaken => {
+            Progress::Conflict => {
                 set_aside(tree, writer, version)?;
                 return Ok(overtaken(&step.paths()));
             }

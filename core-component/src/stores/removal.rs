@@ -10,7 +10,7 @@ use crate::forget::{Removal, marks, ranges_of, spliced, without};
 use crate::text::line_of;
 
 /// Puts a mark in the place of a text in the file of a memory.
-pub(super) fn of_memory(path: &MemoryPath, text: &str, secret: &str) -> Removal {
+pub(super) fn remove_from_memory(path: &MemoryPath, text: &str, secret: &str) -> Removal {
     let (before, damage) = Memory::read_in_part(path, text);
     let ranges = ranges_of(secret, text);
     let splices = marks(ranges.iter().cloned());
@@ -44,7 +44,7 @@ fn metadata_without(secret: &str, metadata: &Metadata) -> Metadata {
 }
 
 /// Puts a mark in the place of a text in the index of a category, such as in a description.
-pub(super) fn of_index(category: &CategoryPath, text: &str, secret: &str) -> Removal {
+pub(super) fn remove_from_index(category: &CategoryPath, text: &str, secret: &str) -> Removal {
     let splices = marks(ranges_of(secret, text));
     if splices.is_empty() {
         return Removal::default();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     fn after(text: &str, secret: &str) -> (String, bool) {
-        let removal = of_memory(&path(), text, secret);
+        let removal = remove_from_memory(&path(), text, secret);
         (spliced(text, &removal.splices), removal.left.is_none())
     }
 

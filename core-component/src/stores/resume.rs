@@ -1,4 +1,4 @@
-//! What an agent needs to go on, from the pages of all stores.
+//! The part of a resumption that comes from the pages of all stores.
 
 use super::error::Error;
 use super::operations::{Recent, recent_memories};

@@ -204,7 +204,7 @@ pub(super) struct Files {
     pub files: Vec<(MemoryPath, Status)>,
     /// The categories whose directories were read.
     pub categories: Vec<CategoryPath>,
-    /// What could not be searched, each with its reason.
+    /// The files that could not be searched, each with the reason.
     pub warnings: Vec<String>,
 }
 

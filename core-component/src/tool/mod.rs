@@ -174,7 +174,7 @@ pub struct Refusal {
     pub category: Category,
     /// The error code of the toolset.
     pub code: String,
-    /// What was wrong, where, and what to do.
+    /// The error: what was wrong, where, and what to do.
     pub message: String,
     /// The error as JSON in the toolset's own form, as models get it.
     pub json: String,

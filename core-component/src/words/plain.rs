@@ -117,7 +117,7 @@ impl Plain {
 /// The mark of `й`.
 const BREVE: char = '\u{306}';
 
-/// What people write for a letter that Unicode does not decompose. Empty for all others.
+/// The usual transcription of a letter that Unicode does not decompose. Empty for all others.
 fn letter_of(letter: char) -> &'static str {
     match letter {
         'ß' | 'ẞ' => "ss",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::plain::{Plain, is_joint, is_mark};
 
-/// What a token is. Each stands after the word that it belongs to.
+/// The kind of a token. A part follows the word that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// A word, or a pair of neighbouring characters of a script without spaces.

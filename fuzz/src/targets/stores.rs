@@ -119,7 +119,7 @@ fn check_reading(source: &str, memory: &Value) {
 }
 
 fn front<'a>(text: &'a str, memory: &Value) -> Front<'a> {
-    Front::of_memory(text, memory["content"].as_str().unwrap_or_default())
+    Front::parse_memory(text, memory["content"].as_str().unwrap_or_default())
 }
 
 /// An update sets what it names. Every other key keeps its bytes, and so does the content.

@@ -104,7 +104,7 @@ impl<C: Choice> ToolsetOptions<C> {
         Ok(own)
     }
 
-    /// What an option or a variable says of a setting.
+    /// The value of a setting from an option or a variable.
     pub(super) fn find(&self, setting: &ToolsetSetting) -> Option<Setting> {
         let given = self.given.iter().find(|(flag, _)| *flag == setting.flag);
         let found = Setting::parse(&format!("--{}", setting.flag), given.map(|(_, value)| value));

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// descriptors.
 const REST: Duration = Duration::from_millis(200);
 
-/// What clients may take of a server before it knows them.
+/// The limits of clients that the server does not know yet.
 pub(super) struct Limits {
     /// The most connections at once: further ones wait. Each needs a file descriptor, and so do the
     /// documents.

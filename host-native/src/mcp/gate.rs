@@ -1,4 +1,4 @@
-//! Who may pass: the tokens of requests over HTTP.
+//! The check of the tokens of requests over HTTP.
 
 use super::metrics::ended;
 use super::refusal::refusal;
@@ -31,7 +31,7 @@ struct Guard {
     /// Whether a request needs a token. A server that began without one asks for it from the first
     /// token on, and then for good.
     is_closed: AtomicBool,
-    /// What is known of each token that came.
+    /// The state of each token that came.
     uses: Mutex<HashMap<String, Use>>,
 }
 
@@ -140,7 +140,7 @@ impl Guard {
     }
 }
 
-/// Who sent a request.
+/// The sender of a request.
 enum Known {
     /// Nobody has to say.
     Anybody,

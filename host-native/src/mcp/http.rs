@@ -37,7 +37,7 @@ const MAX_REQUEST: usize = 20 << 20;
 /// How long a client may take to send a request, and the tools to answer it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What clients may take before they are known. Half of the file descriptors that a process usually
+/// The limits of clients that are not known yet. Half of the file descriptors that a process usually
 /// has are for connections.
 const LIMITS: Limits = Limits { connections: 512, silence: Duration::from_secs(30) };
 

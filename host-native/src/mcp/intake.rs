@@ -93,7 +93,7 @@ impl<T> Intake<T> {
     }
 }
 
-/// What becomes of a message.
+/// The treatment of a message.
 enum Admission {
     /// `rmcp` gets it.
     Admitted,

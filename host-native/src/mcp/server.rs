@@ -82,7 +82,7 @@ impl Server {
         if self.memory.prompts().is_empty() { Err(unknown_method(method)) } else { Ok(()) }
     }
 
-    /// What the client of a request brings to its calls.
+    /// The caller of a request.
     fn caller(&self, request: &Request) -> Caller {
         let reach = self.reach(request);
         // Over HTTP there is no way to ask a client.
@@ -99,13 +99,13 @@ impl Server {
         }
     }
 
-    /// What the client of a request reaches.
+    /// The reach of the client of a request.
     #[cfg(feature = "http")]
     fn reach(&self, request: &Request) -> Reach {
         Principal::from_request(request).map(Principal::reach).unwrap_or_default()
     }
 
-    /// What the client of a request reaches.
+    /// The reach of the client of a request.
     #[cfg(not(feature = "http"))]
     fn reach(&self, _: &Request) -> Reach {
         Reach::default()
@@ -147,7 +147,7 @@ impl Server {
         true
     }
 
-    /// What the client of a request reads in each of these resources, if it may.
+    /// The text that the client of a request reads in each of these resources, if it may.
     async fn read_all(&self, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
         let mut contents = Vec::new();
         for uri in uris {

@@ -31,7 +31,7 @@ pub(super) struct Service {
 
 /// The use of a service.
 pub(super) struct Use {
-    /// What is done with memories, for the log.
+    /// What the service does with memories, for the log.
     pub(super) verb: &'static str,
     /// The most bytes of an answer.
     pub(super) max_answer: u64,

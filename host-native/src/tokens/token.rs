@@ -21,7 +21,7 @@ const SECRET_BYTES: usize = 32;
 pub struct NewToken {
     /// Its name, for people.
     pub name: String,
-    /// What it reaches.
+    /// The agents, stores and repositories that it reaches.
     pub reach: Reach,
     /// When it expires, or never.
     pub expires: Option<Timestamp>,
@@ -76,7 +76,7 @@ impl Token {
         }
     }
 
-    /// What it reaches.
+    /// The agents, stores and repositories that it reaches.
     pub fn reach(&self) -> Reach {
         Reach {
             agents: self.agents.clone(),
@@ -103,7 +103,7 @@ pub(crate) fn is_use_due(recorded: Option<Timestamp>, now: Timestamp) -> bool {
     recorded.is_none_or(|recorded| now.duration_since(recorded).unsigned_abs() >= RECORDED_EVERY)
 }
 
-/// What a user sends: the number of a token, and random bytes.
+/// The text that a client sends: the number of a token, and random bytes.
 pub(super) struct Secret {
     id: String,
     text: String,

@@ -1,4 +1,4 @@
-//! What SQLite leaves to its caller on each system.
+//! Opening a file with SQLite without following a link, for each system.
 
 use std::path::Path;
 

@@ -63,7 +63,8 @@ fn types(toolsets: &[Value]) -> String {
     }
     let mut all = String::new();
     for toolset in toolsets.iter().filter(|toolset| !list(toolset, "settings").is_empty()) {
-        let (name, class) = (text(toolset, "name"), camel(text(toolset, "name")) + "Settings");
+        let name = text(toolset, "name");
+        let class = camel(name) + "Settings";
         module += &format!("\n\nclass {class}(TypedDict, total=False):\n");
         module += &format!("    \"\"\"The settings of `{name}`.\"\"\"\n");
         for setting in list(toolset, "settings") {

@@ -37,7 +37,7 @@ impl ComponentSession {
         let left_out = left_out.map(|(toolset, setting)| (toolset, setting.name, true.into()));
         let embedder = case.text.embedder.as_ref();
         let builder = embedder.map_or_else(AgentMemory::builder, |embedder| {
-            AgentMemory::builder().embedder_by_hand(&embedder.model)
+            AgentMemory::builder().external_embedder(&embedder.model)
         });
         let builder = match &clock.time_zone {
             Some(name) => builder.time_zone(name),
@@ -54,7 +54,7 @@ impl ComponentSession {
                 step: Duration::from_millis(clock.step_ms.into()),
             })
             .random(Random::Fixed(case.text.seed))
-            .models_by_hand(case.text.models.clone())
+            .external_models(case.text.models.clone())
             .build()
             .map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_all().build();

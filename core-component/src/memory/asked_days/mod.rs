@@ -14,7 +14,7 @@ use self::reader::Reader;
 use crate::ranking::Language;
 use crate::time::Date;
 
-/// What a question says of days.
+/// The days that a question asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedDays {
     pub days: Vec<Days>,

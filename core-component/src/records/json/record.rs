@@ -24,7 +24,7 @@ pub(super) struct Record {
 pub(super) struct RecordError {
     /// Its place in the text, in bytes.
     pub at: usize,
-    /// What is wrong there.
+    /// The fault there, in words.
     pub message: String,
 }
 

@@ -75,7 +75,7 @@ impl JsonFile {
         flaw.map_or(Ok(()), |flaw| Err(self.corrupted_record((kind, 0), flaw)))
     }
 
-    /// What is wrong with a record, after its id or its number.
+    /// The id or the number of a record, and the fault in it.
     fn reason(&self, index: RecordIndex, message: &str) -> String {
         let array = self.array(index.0);
         let name = index.0.array();

@@ -349,7 +349,7 @@ pub(super) struct Similarities {
     pub rows: Similar,
     /// The agent has vectors, and the request has none.
     pub wants_vector: bool,
-    /// What was not compared, in words.
+    /// A warning that some vectors were not compared.
     pub warning: Option<String>,
 }
 

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Display;
 
-/// What was found, and what to do.
+/// A finding, and what to do.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     level: Level,
-    /// What it is about, in a word.
+    /// Its subject, in a word.
     about: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -101,7 +101,7 @@ impl Install {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What the client starts or reaches.
+    /// The program that the client starts, or the address that it reaches.
     fn server(&self, client: Client) -> Result<Server, Error> {
         if let Some(url) = &self.http {
             let (scheme, rest) = url.split_once("://").unwrap_or_default();

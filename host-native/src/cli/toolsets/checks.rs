@@ -1,4 +1,4 @@
-//! What `doctor` asks the toolsets.
+//! The questions that `doctor` asks the toolsets.
 
 pub(in crate::cli) use super::sessions::validate::summary_of as of_repository;
 

@@ -1,4 +1,4 @@
-//! What a system tells of a file.
+//! The facts that a system tells of a file.
 
 use agent_memory_storage::{EntryKind, Status};
 

@@ -120,7 +120,7 @@ impl Directory {
         }
     }
 
-    /// What is known of a name, or `None` if nothing exists there.
+    /// The facts of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         let mut found = self.0.look(&[name]).map_err(errno)?;
         Ok(found.pop().flatten().map(Facts::from))

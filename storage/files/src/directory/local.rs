@@ -1,4 +1,4 @@
-//! What the systems share that this crate calls itself.
+//! The code that is common to all systems whose files this crate opens itself.
 
 use std::path::Path;
 

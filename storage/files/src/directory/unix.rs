@@ -132,7 +132,7 @@ impl Directory {
         Ok(Directory(Arc::new(opened)))
     }
 
-    /// What is known of a name, or `None` if nothing exists there.
+    /// The facts of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => {

@@ -134,7 +134,7 @@ impl Directory {
         open_at(self.0.as_raw_handle(), name, access, how, options, rights)
     }
 
-    /// What is known of a name, or `None` if nothing exists there.
+    /// The facts of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         if name == "." {
             return facts_of(&self.0).map(Some);

@@ -42,7 +42,7 @@ pub enum FamilyMembers {
     Fixed(BTreeMap<String, PathBuf>),
 }
 
-/// What a grant of a family has found out.
+/// The facts that a grant of a family has found out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GrantedFamily {
     label: String,
@@ -106,7 +106,7 @@ impl Family {
         Family { granted, source }
     }
 
-    /// What its grant has found out.
+    /// The facts that its grant has found out.
     pub(super) fn granted(&self) -> &GrantedFamily {
         &self.granted
     }

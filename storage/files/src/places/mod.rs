@@ -40,7 +40,7 @@ struct KnownPlace {
     missing: String,
 }
 
-/// What is to be granted under a label.
+/// A place to grant under a label.
 #[derive(Clone, Debug)]
 pub enum Wanted {
     /// One place.
@@ -69,7 +69,7 @@ impl Wanted {
     }
 }
 
-/// What is granted under a label.
+/// A place that is granted under a label.
 #[derive(Clone, Debug)]
 enum Granted {
     Place(Arc<GrantedPlace>),
@@ -199,7 +199,7 @@ impl Places {
         self.known_mut().entry(label).or_default().wanted = Some(wanted);
     }
 
-    /// What is granted under a label, for the [`Places`] of another thread or process.
+    /// The place that is granted under a label, for the [`Places`] of another thread or process.
     pub fn resolved(&self, label: &str) -> Option<Resolved> {
         Some(match self.known().get(label)?.granted.as_ref()? {
             Granted::Place(place) => Resolved::Place((**place).clone()),

@@ -1,4 +1,4 @@
-//! What is needed to go on with earlier work, as text.
+//! The resumption of earlier work, as text.
 
 use super::ask::ask;
 use crate::cli::answer::read;
@@ -36,7 +36,7 @@ pub struct Resume {
     reach: Reach,
 }
 
-/// What is to be told.
+/// The subject and the length of a resumption.
 #[derive(Debug, Args)]
 pub(super) struct Request {
     /// The agent that goes on; with only one agent, it need not be named

@@ -14,7 +14,7 @@ pub(super) struct Folder {
     root: PathBuf,
     /// The paths of its files, with `/` between their segments, in order.
     pub(super) files: Vec<String>,
-    /// What cannot be imported, with the reason.
+    /// The files that cannot be imported, with the reasons.
     pub(super) skipped: Vec<(String, String)>,
 }
 
