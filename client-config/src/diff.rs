@@ -9,7 +9,8 @@ pub(crate) fn diff(before: &str, after: &str) -> String {
     if before == after {
         return String::new();
     }
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let old: Vec<&str> = before.lines().collect();
+    let new: Vec<&str> = after.lines().collect();
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
         pairs.take_while(|(old, new)| old == new).count()
     };

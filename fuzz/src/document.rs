@@ -17,7 +17,8 @@ pub struct Heading<'a> {
 
 /// The headings of a document, in order.
 pub fn headings(text: &str) -> Vec<Heading<'_>> {
-    let (mut found, mut depth): (Vec<Heading<'_>>, u32) = (Vec::new(), 0);
+    let mut found: Vec<Heading<'_>> = Vec::new();
+    let mut depth: u32 = 0;
     let mut is_open = false;
     for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
         match event {

@@ -93,7 +93,8 @@ fn has_same_structure(one: &Outline<'_>, other: &Outline<'_>) -> bool {
         _ => one == other,
     };
     let kinds = |of: &Outline<'_>| of.blocks.iter().map(|block| block.kind.clone()).collect();
-    let (before, after): (Vec<BlockKind>, Vec<BlockKind>) = (kinds(one), kinds(other));
+    let before: Vec<BlockKind> = kinds(one);
+    let after: Vec<BlockKind> = kinds(other);
     let names = |of: &Outline<'_>| {
         let names = Section::all(of).into_iter().map(|section| section.name);
         names.collect::<std::collections::BTreeSet<_>>().len()

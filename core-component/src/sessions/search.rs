@@ -347,7 +347,8 @@ fn affordable<'t>(text: &'t str, is_log: bool, work: &Budget) -> Option<(Vec<Blo
 pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     let outline = Outline::parse(text);
     let mut blocks = Vec::new();
-    let (mut section, mut heading): (Option<Rc<str>>, Rc<str>) = (None, Rc::default());
+    let mut section: Option<Rc<str>> = None;
+    let mut heading: Rc<str> = Rc::default();
     let mut begins_run = true;
     // The characters before a block, counted on from the block before.
     let mut at = 0;
