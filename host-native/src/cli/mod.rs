@@ -12,6 +12,7 @@ mod install;
 mod logging;
 mod man;
 mod models;
+mod oauth;
 mod options;
 mod output;
 mod program;
