@@ -4,6 +4,7 @@ use super::connections::{self, Limits};
 use super::gate::{self, Gate};
 use super::metrics::{METRICS_TYPE, Metrics};
 use super::origin::Origin;
+use super::readiness::Readiness;
 use super::refusal::refusal;
 use super::server::{Server, Transport};
 use super::serving::{CLOSING, ServeError};
@@ -70,7 +71,7 @@ pub struct HttpOptions {
 /// so that no page reaches the server by a name of its own.
 ///
 /// Besides [`HTTP_PATH`] there are `/healthz`, which answers while the program runs, and `/readyz`,
-/// which answers 503 once it stops. Then new requests get 503, too. Those in progress are finished
+/// which answers 503 if the storage takes no writes, and once the program stops. Then new requests get 503, too. Those in progress are finished
 /// within 5 s, and open subscriptions end at once.
 ///
 /// # Errors
@@ -204,11 +205,12 @@ fn app(
         .layer(gate.clone())
         .layer(from_fn_with_state(requests.clone(), request));
     let numbers = get(numbers).with_state(metrics.clone()).layer(gate);
+    let readiness = Readiness::new(memory.clone());
     let app = metadata(oauth)
         .route(HTTP_PATH, tools)
         .route("/healthz", get(async || "ok\n"))
         .route("/metrics", numbers)
-        .route("/readyz", get(ready).with_state(requests.clone()))
+        .route("/readyz", get(ready).with_state((requests.clone(), readiness)))
         .fallback(async || {
             refusal(StatusCode::NOT_FOUND, "there is nothing here: the tools are at `/mcp`")
         })
@@ -311,8 +313,14 @@ async fn counted(State(metrics): State<Metrics>, request: Request, next: Next) -
     response
 }
 
-async fn ready(State(requests): State<Requests>) -> Response {
-    if requests.end.is_cancelled() { stopping() } else { "ready\n".into_response() }
+async fn ready(State((requests, readiness)): State<(Requests, Readiness)>) -> Response {
+    if requests.end.is_cancelled() {
+        return stopping();
+    }
+    match readiness.check().await {
+        Ok(()) => "ready\n".into_response(),
+        Err(reason) => refusal(StatusCode::SERVICE_UNAVAILABLE, reason),
+    }
 }
 
 fn stopping() -> Response {

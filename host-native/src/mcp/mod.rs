@@ -36,6 +36,8 @@ mod metrics;
 mod origin;
 mod prompts;
 #[cfg(feature = "http")]
+mod readiness;
+#[cfg(feature = "http")]
 mod refusal;
 mod resources;
 mod roots;
