@@ -112,7 +112,11 @@ fn health_is_told_to_everybody() {
 fn a_server_whose_storage_takes_no_writes_is_not_ready() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = directory.path().join("data");
-    let options = ["--toolset=records,stores".to_owned(), format!("--data-dir={}", data.display())];
+    let options = [
+        "--toolset=records,stores".to_owned(),
+        format!("--data-dir={}", data.display()),
+        format!("--memory-dir={}", data.join("memories").display()),
+    ];
     let server = HttpServer::start(&options, directory.path());
     let ready = || server.request("GET", "/readyz", &[], "");
     let becomes = |status: u16| {

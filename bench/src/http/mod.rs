@@ -48,7 +48,7 @@ pub fn measure(how: &How, directory: &Path, rounds: usize) -> io::Result<Vec<Loa
         calls: how.either(CLIENTS, 2_000),
     };
     let count = thousands(memories);
-    let of = |kind: &Kind, what: &str, at_least| {
+    let of = |kind: &Kind, what: &str, at_least| -> io::Result<Load> {
         let filled = Filled::new(directory, RecordsFormat::Sqlite, memories)?;
         let rows = rows(kind, &filled, rounds)?;
         let title = format!("{what} in SQLite, {count} memories");
