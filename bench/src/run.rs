@@ -103,7 +103,14 @@ impl Bench {
                     Stores,
                 };
                 vec![
-                    Start, Languages, ReadSummary, AppendEntry, Records, Search, Layers, Stores,
+                    Start,
+                    Languages,
+                    ReadSummary,
+                    AppendEntry,
+                    Records,
+                    Search,
+                    Layers,
+                    Stores,
                     Http,
                 ]
             }

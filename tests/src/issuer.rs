@@ -121,5 +121,8 @@ fn answer(stream: TcpStream, url: &str, state: &Mutex<State>) -> std::io::Result
     };
     drop(state);
     let length = body.len();
-    write!(&stream, "HTTP/1.1 {status} OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+    write!(
+        &stream,
+        "HTTP/1.1 {status} OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
 }

@@ -302,13 +302,9 @@ fn an_issuer_that_fails_keeps_nobody_waiting_and_lets_nobody_in() {
     scene.bind("ada", &issuer, "ada", &[]);
     let good = token(&key, &claims(&issuer, "ada"));
     let trap = Issuer::start(&[&key]);
-    for mode in [
-        Mode::Silent,
-        Mode::Elsewhere(trap.url.clone()),
-        Mode::Endless,
-        Mode::Misnamed,
-        Mode::Down,
-    ] {
+    for mode in
+        [Mode::Silent, Mode::Elsewhere(trap.url.clone()), Mode::Endless, Mode::Misnamed, Mode::Down]
+    {
         issuer.set(mode.clone());
         let server = scene.start(&issuer, &[]);
         let own = scene.run(&["token", "create", "own"]);

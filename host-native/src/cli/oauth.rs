@@ -3,10 +3,10 @@ use clap::Args;
 
 /// The options for access tokens of an authorization server.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "OAuth")]
 pub(super) struct OAuth {
-    /// Accept the access tokens of this OAuth authorization server, too, such as
-    /// `https://login.example.com`. What a subject of it reaches, `agent-memory token create
-    /// --subject` says.
+    /// Let in the users of this authorization server, such as `https://login.example.com`, whom
+    /// `agent-memory token create --subject` has bound to a token
     #[arg(long, value_name = "URL", requires = "http")]
     oauth_issuer: Option<Issuer>,
 
@@ -14,12 +14,12 @@ pub(super) struct OAuth {
     #[arg(long, value_name = "AUDIENCE", requires = "oauth_issuer")]
     oauth_audience: Option<String>,
 
-    /// A scope that access tokens need, and that clients ask for. May be given several times.
+    /// A scope that access tokens need, and that clients ask for. May be given several times
     #[arg(long, value_name = "SCOPE", requires = "oauth_issuer")]
     oauth_scope: Vec<Scope>,
 
     /// The URL at which clients reach the tools, such as `https://memory.example.com/mcp`
-    /// [default: that of the address]. Its host is allowed.
+    /// [default: that of the address]
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     public_url: Option<PublicUrl>,
 }

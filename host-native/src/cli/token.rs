@@ -294,7 +294,8 @@ fn line(token: &Token, now: Timestamp) -> String {
         Some(expires) => format!(", expires {expires:.0}"),
         None => String::new(),
     };
-    let bound = token.subject.as_ref().map(|Subject { issuer, id }| format!(", `{id}` of `{issuer}`"));
+    let bound =
+        token.subject.as_ref().map(|Subject { issuer, id }| format!(", `{id}` of `{issuer}`"));
     format!("{}: {reach} ({used}{ends}{})", token.name, bound.unwrap_or_default())
 }
 

@@ -156,9 +156,8 @@ impl Guard {
             // With more, some clients begin OAuth.
             None => "Bearer".to_owned(),
         };
-        let unauthorized = |message: &str, error| {
-            challenged(StatusCode::UNAUTHORIZED, message, &challenge(error))
-        };
+        let unauthorized =
+            |message: &str, error| challenged(StatusCode::UNAUTHORIZED, message, &challenge(error));
         const SEND: &str = "send a token: `Authorization: Bearer amt_...`";
         match refused {
             Refused::Tokens(error) => {
@@ -170,16 +169,16 @@ impl Guard {
                 let reason = "the token is unknown, revoked or expired";
                 unauthorized(SEND, Some(("invalid_token", reason)))
             }
-            Refused::AccessToken(oauth::Refusal::Invalid(reason)) => {
+            Refused::AccessToken(oauth::Error::Invalid(reason)) => {
                 let message = format!("the access token is not valid: {reason}");
                 unauthorized(&message, Some(("invalid_token", &message)))
             }
-            Refused::AccessToken(oauth::Refusal::Scope) => {
+            Refused::AccessToken(oauth::Error::Scope) => {
                 let reason = "the access token lacks a scope";
                 let challenge = challenge(Some(("insufficient_scope", reason)));
                 challenged(StatusCode::FORBIDDEN, reason, &challenge)
             }
-            Refused::AccessToken(oauth::Refusal::Unavailable) => {
+            Refused::AccessToken(oauth::Error::Unavailable) => {
                 let message = "the access token cannot be checked: its issuer does not answer";
                 waiting(StatusCode::SERVICE_UNAVAILABLE, message, "5")
             }
@@ -242,7 +241,7 @@ enum Refused {
     Nobody,
     /// No token is like that.
     Unknown,
-    AccessToken(oauth::Refusal),
+    AccessToken(oauth::Error),
     /// No token is bound to its subject.
     Stranger(String),
 }
@@ -253,9 +252,9 @@ impl From<storage::Error> for Refused {
     }
 }
 
-impl From<oauth::Refusal> for Refused {
-    fn from(refusal: oauth::Refusal) -> Self {
-        Refused::AccessToken(refusal)
+impl From<oauth::Error> for Refused {
+    fn from(error: oauth::Error) -> Self {
+        Refused::AccessToken(error)
     }
 }
 

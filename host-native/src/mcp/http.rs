@@ -139,7 +139,7 @@ pub(crate) fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// The resource server of the options, if there is one; its URL is among the allowed hosts and origins.
+/// The resource server of the options, if there is one. The host of its URL is allowed.
 fn with_oauth(
     mut options: HttpOptions,
     address: SocketAddr,
@@ -187,7 +187,9 @@ fn app(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_allowed_hosts(hosts.chain([address.ip().to_string()]))
-        .with_allowed_origins(own_origins(address).chain(allowed_origins.iter().map(Origin::with_port)))
+        .with_allowed_origins(
+            own_origins(address).chain(allowed_origins.iter().map(Origin::with_port)),
+        )
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_REQUEST)
         .with_cancellation_token(cut.clone());

@@ -4,6 +4,7 @@ use super::jwk::{Algorithm, Key, decoded};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::slice;
 
 /// The most bytes of a token that is looked at.
 const MAX_BYTES: usize = 16 << 10;
@@ -61,18 +62,19 @@ pub(super) enum Violation {
 struct Claims {
     iss: String,
     sub: String,
-    aud: Audience,
+    aud: OneOrMore,
     exp: f64,
     nbf: Option<f64>,
-    scope: Option<String>,
+    /// RFC 9068 wants one text with spaces, and some servers write an array.
+    scope: Option<OneOrMore>,
     cnf: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Audience {
+enum OneOrMore {
     One(String),
-    Many(Vec<String>),
+    More(Vec<String>),
 }
 
 impl<'a> AccessToken<'a> {
@@ -87,7 +89,9 @@ impl<'a> AccessToken<'a> {
         let header: Header = serde_json::from_slice(&header).map_err(|_| FORM)?;
         let signature = decoded(signature).ok_or(FORM)?;
         if header.crit.is_some() {
-            return Err(Violation::Invalid("it has a critical header that this server does not know"));
+            return Err(Violation::Invalid(
+                "it has a critical header that this server does not know",
+            ));
         }
         if !header.typ.as_deref().is_none_or(is_access_token) {
             return Err(Violation::Invalid("its type is not that of an access token"));
@@ -107,7 +111,7 @@ impl<'a> AccessToken<'a> {
             return Err(Violation::Invalid("its signature is wrong"));
         }
         let claims: Claims = serde_json::from_slice(&self.payload)
-            .map_err(|_| Violation::Invalid("it lacks one of `iss`, `sub`, `aud` and `exp`"))?;
+            .map_err(|_| Violation::Invalid("`iss`, `sub`, `aud` or `exp` is missing or wrong"))?;
         claims.check(expected, now)
     }
 }
@@ -125,7 +129,7 @@ impl Claims {
         if self.iss != expected.issuer {
             return invalid("it is of another issuer");
         }
-        if !self.aud.names(&expected.audience) {
+        if !self.aud.texts().contains(&expected.audience) {
             return invalid("it is for another audience");
         }
         let seconds = now.as_second() as f64;
@@ -141,8 +145,9 @@ impl Claims {
         if self.sub.is_empty() || self.sub.len() > MAX_SUBJECT {
             return invalid("its subject has no or more than 255 bytes");
         }
-        let given = self.scope.unwrap_or_default();
-        let has = |scope: &String| given.split(' ').any(|given| given == scope);
+        let given = self.scope.as_ref().map(OneOrMore::texts).unwrap_or_default();
+        let has =
+            |scope: &String| given.iter().any(|given| given.split(' ').any(|one| one == scope));
         if !expected.scopes.iter().all(has) {
             return Err(Violation::Scope);
         }
@@ -151,11 +156,11 @@ impl Claims {
     }
 }
 
-impl Audience {
-    fn names(&self, audience: &str) -> bool {
+impl OneOrMore {
+    fn texts(&self) -> &[String] {
         match self {
-            Audience::One(one) => one == audience,
-            Audience::Many(all) => all.iter().any(|one| one == audience),
+            OneOrMore::One(one) => slice::from_ref(one),
+            OneOrMore::More(all) => all,
         }
     }
 }

@@ -111,7 +111,9 @@ impl Issuer {
 fn get(agent: &Agent, url: &str, deadline: Instant) -> Result<(StatusCode, Vec<u8>), String> {
     let failed = |error: ureq::Error| match error {
         ureq::Error::Timeout(_) => format!("`{url}` did not answer in time"),
-        ureq::Error::BodyExceedsLimit(_) => format!("`{url}` answered more than {MAX_ANSWER} bytes"),
+        ureq::Error::BodyExceedsLimit(_) => {
+            format!("`{url}` answered more than {MAX_ANSWER} bytes")
+        }
         error => format!("`{url}` gave no answer: {error}"),
     };
     // A time-out of zero would be none.
@@ -149,7 +151,9 @@ mod tests {
         for text in ["https://a.example", "https://a.example/realms/one/", "http://127.0.0.1:9"] {
             assert_eq!(Issuer::from_str(text).map(|of| of.to_string()), Ok(text.to_owned()));
         }
-        for text in ["", "a.example", "http://a.example", "https://a@b", "https://a?b", "https://a#b"] {
+        for text in
+            ["", "a.example", "http://a.example", "https://a@b", "https://a?b", "https://a#b"]
+        {
             assert!(Issuer::from_str(text).is_err(), "{text}");
         }
     }

@@ -50,7 +50,10 @@ pub(super) enum Missing {
 
 /// What is known of a key without a question.
 enum Lookup {
-    Found { keys: Vec<Key>, is_fresh: bool },
+    Found {
+        keys: Vec<Key>,
+        is_fresh: bool,
+    },
     Missing(Missing),
     /// The issuer has to be asked.
     Ask,
@@ -66,7 +69,11 @@ impl Keys {
     pub fn new(
         fetch: impl Fn() -> Result<Arc<[Key]>, String> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Keys { fetch: Box::new(fetch), known: Mutex::default(), asking: Default::default() })
+        Arc::new(Keys {
+            fetch: Box::new(fetch),
+            known: Mutex::default(),
+            asking: Default::default(),
+        })
     }
 
     /// The keys with an id that may sign with an algorithm. It asks the issuer if it has to, while
@@ -80,12 +87,16 @@ impl Keys {
         if let Some(found) = self.settled(id, algorithm, now) {
             return found;
         }
-        let asking = self.asking.lock().await;
-        if let Some(found) = self.settled(id, algorithm, now) {
-            return found;
-        }
-        self.ask(now).await;
-        drop(asking);
+        let (keys, wanted) = (self.clone(), id.map(str::to_owned));
+        // A task of its own goes on if this request is dropped: else a client that hangs up each time
+        // would make the issuer be asked each time.
+        let asked = tokio::spawn(async move {
+            let _asking = keys.asking.lock().await;
+            if keys.settled(wanted.as_deref(), algorithm, now).is_none() {
+                keys.ask(now).await;
+            }
+        });
+        let _ = asked.await;
         self.settled(id, algorithm, now).unwrap_or(Err(Missing::Unknown))
     }
 
@@ -168,7 +179,9 @@ impl Known {
                 Lookup::Found { keys, is_fresh: age < FRESH || has_failed }
             }
             _ if has_failed => Lookup::Missing(Missing::Unavailable),
-            Some(_) if is_within(self.sought, PAUSE_OF_UNKNOWN) => Lookup::Missing(Missing::Unknown),
+            Some(_) if is_within(self.sought, PAUSE_OF_UNKNOWN) => {
+                Lookup::Missing(Missing::Unknown)
+            }
             _ => Lookup::Ask,
         }
     }
@@ -236,7 +249,10 @@ mod tests {
         assert_eq!((find(&keys, "c", later).await, issuer.asked()), (Ok(1), 3));
         // A key without an id is another one.
         assert_eq!(keys.find(None, ALGORITHM, later).await.err(), Some(Missing::Unknown));
-        assert_eq!(keys.find(Some("c"), Algorithm::Rs256, later).await.err(), Some(Missing::Unknown));
+        assert_eq!(
+            keys.find(Some("c"), Algorithm::Rs256, later).await.err(),
+            Some(Missing::Unknown)
+        );
     }
 
     #[tokio::test]
@@ -269,6 +285,17 @@ mod tests {
         }
         assert_eq!(find(&keys, "a", later).await, Err(Missing::Unknown));
         assert_eq!(find(&keys, "b", later).await, Ok(1));
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_dropped_does_not_make_the_next_one_ask() {
+        let (issuer, keys) = Issuer::new(&["a"]);
+        let now = Instant::now();
+        for _ in 0..20 {
+            let dropped = keys.find(Some("a"), ALGORITHM, now);
+            let _ = tokio::time::timeout(Duration::ZERO, dropped).await;
+        }
+        assert_eq!((find(&keys, "a", now).await, issuer.asked()), (Ok(1), 1));
     }
 
     #[tokio::test]

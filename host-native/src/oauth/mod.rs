@@ -9,12 +9,12 @@ mod issuer;
 mod jwk;
 mod keys;
 
-pub use issuer::Issuer;
 #[cfg(feature = "cli")]
 pub(crate) use access_token::MAX_SUBJECT;
+pub use issuer::Issuer;
 
 use crate::outbound;
-use access_token::{AccessToken, Accepted, Expected, Violation};
+use access_token::{Accepted, AccessToken, Expected, Violation};
 use jiff::Timestamp;
 use keys::{Keys, Missing};
 use serde_json::{Value, json};
@@ -53,7 +53,8 @@ impl FromStr for PublicUrl {
                             fragment";
         let url = outbound::secure_url(text).ok_or(FORM)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._~-%".contains(&byte);
-        let has_plain_path = url.path().bytes().all(is_plain) && !text.contains(char::is_whitespace);
+        let has_plain_path =
+            url.path().bytes().all(is_plain) && !text.contains(char::is_whitespace);
         has_plain_path.then_some(Self(url)).ok_or(FORM)
     }
 }
@@ -91,7 +92,9 @@ impl FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_inner = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
         let is_scope = !text.is_empty() && text.bytes().all(is_inner);
-        is_scope.then(|| Self(text.to_owned())).ok_or("a scope has no spaces, quotes or backslashes")
+        is_scope
+            .then(|| Self(text.to_owned()))
+            .ok_or("a scope has no spaces, quotes or backslashes")
     }
 }
 
@@ -105,7 +108,7 @@ pub(crate) struct ResourceServer {
 
 /// Why an access token lets nobody in.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum Error {
     /// It is not valid.
     Invalid(&'static str),
     /// It is valid, but lacks a scope.
@@ -138,7 +141,7 @@ impl ResourceServer {
     }
 
     /// Whose access token it is.
-    pub async fn check(&self, token: &str, now: Timestamp) -> Result<Accepted, Refusal> {
+    pub async fn check(&self, token: &str, now: Timestamp) -> Result<Accepted, Error> {
         let token = AccessToken::read(token)?;
         let header = &token.header;
         let keys = self.keys.find(header.kid.as_deref(), header.alg, Instant::now()).await?;
@@ -182,20 +185,22 @@ impl ResourceServer {
     }
 }
 
-impl From<Violation> for Refusal {
+impl From<Violation> for Error {
     fn from(violation: Violation) -> Self {
         match violation {
-            Violation::Invalid(reason) => Refusal::Invalid(reason),
-            Violation::Scope => Refusal::Scope,
+            Violation::Invalid(reason) => Error::Invalid(reason),
+            Violation::Scope => Error::Scope,
         }
     }
 }
 
-impl From<Missing> for Refusal {
+impl From<Missing> for Error {
     fn from(missing: Missing) -> Self {
         match missing {
-            Missing::Unknown => Refusal::Invalid("it is signed by a key that its issuer does not have"),
-            Missing::Unavailable => Refusal::Unavailable,
+            Missing::Unknown => {
+                Error::Invalid("it is signed by a key that its issuer does not have")
+            }
+            Missing::Unavailable => Error::Unavailable,
         }
     }
 }

@@ -15,7 +15,8 @@ pub(super) fn try_to_write(directory: &Path) -> Result<(), Error> {
     let own = existing.join(OWN);
     let within = if own.is_dir() { own } else { existing };
     let file = within.join(NAME);
-    write_and_remove(&file).map_err(|error| io_error(&error, &format!("write `{}`", file.display())))
+    write_and_remove(&file)
+        .map_err(|error| io_error(&error, &format!("write `{}`", file.display())))
 }
 
 fn nearest(directory: &Path) -> Result<PathBuf, Error> {

@@ -108,14 +108,16 @@ impl Tokens {
     fn add(&self, new: Token) -> Result<(), storage::Error> {
         self.change(|tokens| {
             let has_name = |token: &&Token| token.name.eq_ignore_ascii_case(&new.name);
-            let has_subject = |token: &&Token| token.subject.is_some() && token.subject == new.subject;
+            let has_subject =
+                |token: &&Token| token.subject.is_some() && token.subject == new.subject;
             if let Some(taken) = tokens.iter().find(has_name) {
                 let message = format!("there is a token `{}`: revoke it first", taken.name);
                 return Err(storage::Error::new(ErrorCode::AlreadyExists, message));
             }
             if let Some(taken) = tokens.iter().find(has_subject) {
                 let name = &taken.name;
-                let message = format!("the subject is bound to the token `{name}`: revoke it first");
+                let message =
+                    format!("the subject is bound to the token `{name}`: revoke it first");
                 return Err(storage::Error::new(ErrorCode::AlreadyExists, message));
             }
             tokens.push(new);
