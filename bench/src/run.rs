@@ -8,7 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::comparison::Comparison;
 use crate::machine::Machine;
 use crate::sizes::Sizes;
-use crate::{append_entry, languages, layers, read_summary, records, search, start, stores, table};
+use crate::{
+    append_entry, http, languages, layers, read_summary, records, search, start, stores, table,
+};
 
 /// Compares agent-memory with its parts and with other programs.
 ///
@@ -41,6 +43,8 @@ enum Part {
     Stores,
     /// The packages for Node and Python, and the plugin, beside the library: start, and adds.
     Languages,
+    /// Calls a second over HTTP, and how long they take, with one client and with 16, beside stdio.
+    Http,
 }
 
 /// Options for measuring and printing.
@@ -95,9 +99,20 @@ impl Bench {
             Some(part) => vec![part],
             None => {
                 use Part::{
-                    AppendEntry, Languages, Layers, ReadSummary, Records, Search, Start, Stores,
+                    AppendEntry, Http, Languages, Layers, ReadSummary, Records, Search, Start,
+                    Stores,
                 };
-                vec![Start, Languages, ReadSummary, AppendEntry, Records, Search, Layers, Stores]
+                vec![
+                    Start,
+                    Languages,
+                    ReadSummary,
+                    AppendEntry,
+                    Records,
+                    Search,
+                    Layers,
+                    Stores,
+                    Http,
+                ]
             }
         };
         let machine = Machine::new(&directory);
@@ -114,7 +129,17 @@ impl Bench {
             Ok(())
         };
         let mut all_sizes = Vec::new();
+        let mut all_loads = Vec::new();
         for part in parts {
+            if matches!(part, Part::Http) {
+                for load in http::measure(&how, &directory, usize::from(how.rounds))? {
+                    if !how.json {
+                        println!("\n{}", table::load_text(&load).trim_end());
+                    }
+                    all_loads.push(load);
+                }
+                continue;
+            }
             if let Some(sizes) = part.measure(&how, &directory, &mut run)? {
                 if !how.json {
                     println!("\n{}", table::sizes_text(&sizes).trim_end());
@@ -123,7 +148,7 @@ impl Bench {
             }
         }
         if how.json {
-            println!("{:#}", table::json(&all, &all_sizes, &machine));
+            println!("{:#}", table::json(&all, &all_sizes, &all_loads, &machine));
         }
         Ok(())
     }
@@ -146,6 +171,8 @@ impl Part {
             Self::Search => return search::measure(how, directory, run).map(Some),
             Self::Layers => return layers::measure(how, directory, run).map(|()| None),
             Self::Stores => return stores::measure(how, directory, run).map(|()| None),
+            // It compares rates, not times.
+            Self::Http => return Ok(None),
         };
         comparisons.into_iter().try_for_each(run).map(|()| None)
     }

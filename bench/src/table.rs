@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::comparison::{Aimed, Measured, Quantity, Row};
-use crate::figure::{Figure, time};
+use crate::figure::{Figure, thousands, time};
+use crate::load::{Load, Rates};
 use crate::machine::Machine;
 use crate::sizes::Sizes;
 
@@ -41,8 +42,31 @@ pub fn sizes_text(sizes: &Sizes) -> String {
     format!("{}\n{rows}aim: {name}, size: {ratio:.2}, to be at most {at_most}\n", sizes.title)
 }
 
+/// Rates of calls as aligned text.
+pub fn load_text(load: &Load) -> String {
+    let line = |cells: [&str; 6]| {
+        let [name, ratio, rate, p50, p95, p99] = cells;
+        format!("  {name:<24}{ratio:<24}{rate:>10}{p50:>10}{p95:>10}{p99:>10}\n")
+    };
+    let heads = line(["", "calls/s, ratio", "calls/s", "p50", "p95", "p99"]);
+    let ratios = load.ratios();
+    let rows = load.rows.iter().zip(&ratios).enumerate().map(|(index, (row, ratio))| {
+        let ratio = if index == 0 { "1".to_owned() } else { ratio.to_string() };
+        let [p50, p95, p99] = row.percentiles().map(|at| time(at.median));
+        line([row.name, &ratio, &thousands(row.rate().median as usize), &p50, &p95, &p99])
+    });
+    let rows: String = rows.collect();
+    let (name, rate) = load.last();
+    let rate = thousands(rate as usize);
+    let at_least = thousands(load.at_least);
+    let title = &load.title;
+    let rounds = load.rounds();
+    let aim = format!("aim: {name}, calls a second: {rate}, to be at least {at_least}");
+    format!("{title}: {rounds} × {} calls\n{heads}{rows}{aim}\n", load.calls)
+}
+
 /// All results as JSON, with times in microseconds.
-pub fn json(all: &[Measured], sizes: &[Sizes], machine: &Machine) -> Value {
+pub fn json(all: &[Measured], sizes: &[Sizes], loads: &[Load], machine: &Machine) -> Value {
     let figure = |figure: &Figure| {
         let Figure { median, least, most } = figure;
         json!({"median": median, "least": least, "most": most})
@@ -81,7 +105,29 @@ pub fn json(all: &[Measured], sizes: &[Sizes], machine: &Machine) -> Value {
         json!({"title": sizes.title, "rows": rows, "at_most": sizes.at_most})
     });
     let sizes: Vec<Value> = sizes.collect();
-    json!({"machine": machine.to_json(), "comparisons": comparisons, "sizes": sizes})
+    let loads = loads.iter().map(|load| {
+        let ratios = load.ratios();
+        let row = |(row, ratio): (&Rates, &Figure)| {
+            let [p50, p95, p99] = row.percentiles();
+            json!({
+                "name": row.name,
+                "rate_ratio": figure(ratio),
+                "calls_a_second": figure(&row.rate()),
+                "p50_us": figure(&p50),
+                "p95_us": figure(&p95),
+                "p99_us": figure(&p99),
+            })
+        };
+        let rows: Vec<Value> = load.rows.iter().zip(&ratios).map(row).collect();
+        json!({"title": load.title, "rows": rows, "at_least": load.at_least})
+    });
+    let loads: Vec<Value> = loads.collect();
+    json!({
+        "machine": machine.to_json(),
+        "comparisons": comparisons,
+        "sizes": sizes,
+        "loads": loads,
+    })
 }
 
 /// The figures of each row; only ratios have a spread.

@@ -77,11 +77,14 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_aim() {
     let first = records.iter().position(|block| block.starts_with("a question of eight words, "));
     let (records, search) = records.split_at(first.expect("questions follow"));
     let first = layers.iter().position(|block| block.contains(" categories of "));
-    let (layers, stores) = layers.split_at(first.expect("stores come last"));
+    let (layers, stores) = layers.split_at(first.expect("stores follow"));
+    let first = stores.iter().position(|block| block.contains("a query of the latest memory"));
+    let (stores, http) = stores.split_at(first.expect("HTTP comes last"));
     are_of_records(records, &["40", "80"]);
     are_of_search(search);
     are_of_layers(layers, &["40", "80"]);
     are_of_stores(stores);
+    are_of_http(http);
 }
 
 #[test]
@@ -263,6 +266,18 @@ fn are_of_stores(blocks: &[&str]) {
         }
     }
     assert_eq!(blocks.next(), None);
+}
+
+fn are_of_http(blocks: &[&str]) {
+    let calls = ["a query of the latest memory", "a relaxed add"];
+    assert_eq!(blocks.len(), calls.len());
+    for (block, call) in blocks.iter().zip(calls) {
+        let title = format!("{call} in SQLite, 40 memories");
+        has_lines(block, &title, &["stdio, 1 client", "HTTP, 1 client", "HTTP, 16 clients"]);
+        assert!(block.contains("  calls/s, ratio  ") && block.contains(" p99\n"), "{block}");
+        let aim = "\naim: HTTP, 16 clients, calls a second: ";
+        assert!(block.contains(aim) && block.contains(", to be at least "), "{block}");
+    }
 }
 
 #[test]

@@ -211,6 +211,18 @@ impl AgentMemory {
         .await
     }
 
+    /// Tries whether the named places take writes, on a blocking thread. It creates a file and removes
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// Why one of them does not. The message may have a path.
+    #[cfg(feature = "http")]
+    pub(crate) async fn check_writable(&self) -> Result<(), storage::Error> {
+        let memory = self.0.clone();
+        on_a_blocking_thread(move || memory.storage.check_writable()).await
+    }
+
     /// The changes that calls make to resources from now on.
     pub fn changes(&self) -> Changes {
         self.0.notifier.subscribe()

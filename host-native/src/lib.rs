@@ -40,6 +40,10 @@ mod enclosing_repository;
 mod engine;
 mod follow_ups;
 mod model;
+#[cfg(feature = "http")]
+pub mod oauth;
+#[cfg(any(feature = "http", feature = "models"))]
+mod outbound;
 mod outcome;
 mod queue;
 mod registry_format;

@@ -13,14 +13,25 @@ const TOOL_ERROR = 5;
 
 /** Runs the Inspector's command line once, and checks that the server has ended with status 0. */
 async function inspect({ directory, server, exitStatus }, protocolEra, ...request) {
+  const { status, output, stderr } = await ask(directory, protocolEra, [
+    ...request,
+    "--",
+    server.command,
+    ...server.args,
+  ]);
+  assert.equal(await exitStatus(), "0", stderr);
+  return { status, output, stderr };
+}
+
+/** Runs the Inspector's command line once. */
+async function ask(directory, protocolEra, request) {
   const options = ["--cli", "--protocol-era", protocolEra, "--format", "json", ...request];
-  const run = promisify(execFile)(inspector, [...options, "--", server.command, ...server.args], {
+  const run = promisify(execFile)(inspector, options, {
     cwd: directory,
     // The Inspector keeps its settings in the home directory.
     env: { HOME: directory, PATH: dirname(process.execPath) + delimiter + process.env.PATH },
   });
   const { code = 0, stdout, stderr } = await run.catch((failed) => failed);
-  assert.equal(await exitStatus(), "0", stderr);
   return { status: code, output: JSON.parse(stdout), stderr };
 }
 
@@ -43,6 +54,18 @@ for (const protocolEra of protocolEras) {
       assert.equal(list.status, 0, list.stderr);
       assert.deepEqual(list.output.result.tools, await componentTools());
       assert.deepEqual(list.output.schemaFindings ?? [], []);
+    });
+
+    it("lists the same over HTTP", async () => {
+      await using place = await workplace();
+      using server = await place.serveHttp("--data-dir", place.directory);
+      const request = ["--transport", "http", "--server-url", server.url.href];
+      const method = ["--method", "tools/list", "--strict"];
+      const list = await ask(place.directory, protocolEra, [...request, ...method]);
+      assert.equal(list.status, 0, list.stderr);
+      assert.deepEqual(list.output.result.tools, await componentTools());
+      assert.deepEqual(list.output.schemaFindings ?? [], []);
+      assert.equal(await server.stop(), "0");
     });
 
     it("calls a tool in the protocol version of the option", async () => {

@@ -6,6 +6,7 @@
 pub mod cut_disk;
 pub mod http_server;
 pub mod images;
+pub mod issuer;
 pub mod markdown;
 pub mod medium;
 pub mod model;
@@ -18,6 +19,7 @@ pub mod random_markdown;
 pub mod records_file;
 pub mod runners;
 pub mod scratch;
+pub mod signing;
 pub mod skip;
 pub mod stored_records;
 pub mod syscalls;

@@ -1,12 +1,14 @@
 //! The built binary over HTTP: both protocol versions, hostile requests, many clients, and stopping.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Read;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::http_server::HttpServer;
 use agent_memory_tests::product::program;
 use serde_json::{Value, json};
@@ -104,6 +106,48 @@ fn health_is_told_to_everybody() {
     for path in ["/healthz", "/readyz"] {
         assert_eq!(server.request("GET", path, &[], "").status, 200, "{path}");
     }
+}
+
+#[test]
+fn a_server_whose_storage_takes_no_writes_is_not_ready() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = directory.path().join("data");
+    let options = [
+        "--toolset=records,stores".to_owned(),
+        format!("--data-dir={}", data.display()),
+        format!("--memory-dir={}", data.join("memories").display()),
+    ];
+    let server = HttpServer::start(&options, directory.path());
+    let ready = || server.request("GET", "/readyz", &[], "");
+    let becomes = |status: u16| {
+        let until = Instant::now() + TIMEOUT;
+        loop {
+            let reply = ready();
+            if reply.status == status {
+                return reply;
+            }
+            assert!(Instant::now() < until, "{reply:?}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    assert_eq!(ready().status, 200);
+    // Looking makes nothing.
+    assert!(!data.exists());
+    server.call("add_core_memory", json!({ "content": "Kites are red." }));
+    let before = directory.path().join("before");
+    fs::rename(&data, &before).expect("it is moved");
+    fs::write(&data, "in the way").expect("a file");
+    let reply = becomes(503);
+    assert_eq!(reply.json()["error"], "the storage takes no writes");
+    assert_eq!(server.request("GET", "/healthz", &[], "").status, 200);
+    fs::remove_file(&data).expect("it is removed");
+    fs::rename(&before, &data).expect("it is moved back");
+    becomes(200);
+    let found = server.call("query_memories", json!({ "search": "kites" }));
+    assert_eq!(found["total"], 1);
+    // The probe is nowhere left.
+    let left = Command::new("find").arg(directory.path()).args(["-name", ".ready*"]).output();
+    assert!(left.expect("find runs").stdout.is_empty());
 }
 
 #[test]

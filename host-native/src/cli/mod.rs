@@ -12,6 +12,7 @@ mod install;
 mod logging;
 mod man;
 mod models;
+mod oauth;
 mod options;
 mod output;
 mod program;
@@ -62,7 +63,7 @@ pub struct Cli {
 /// A command of `agent-memory`, each with its help on the struct of its arguments.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     Install(install::Install),
     Uninstall(install::Uninstall),
     Doctor(doctor::Doctor),

@@ -1,5 +1,6 @@
 use super::embedder::EmbedderOptions;
 use super::models::Models;
+use super::oauth::OAuth;
 use super::settings::Settings;
 use super::token::tokens_of;
 use super::{Error, help, output, program};
@@ -40,6 +41,9 @@ pub struct Serve {
     allow_host: Vec<String>,
 
     #[command(flatten)]
+    oauth: OAuth,
+
+    #[command(flatten)]
     settings: Settings,
 
     #[command(flatten)]
@@ -73,13 +77,22 @@ impl Serve {
         if let Some(address) = self.http {
             let tokens = tokens_of(self.settings.data_directory())?;
             let count = tokens.all().map_err(|error| Error::storage(error.message))?.len();
-            if !mcp::is_local(address) && count == 0 {
-                return Err(Error::usage(ServeError::Exposed(address)));
+            let oauth = self.oauth.options();
+            let is_local = mcp::is_local(address);
+            match &oauth {
+                None if !is_local && count == 0 => {
+                    return Err(Error::usage(ServeError::Exposed(address)));
+                }
+                Some(oauth) if !is_local && oauth.public_url.is_none() => {
+                    return Err(Error::usage(ServeError::NoPublicUrl(address)));
+                }
+                _ => {}
             }
             let options = mcp::HttpOptions {
                 allowed_origins: self.allow_origin,
                 allowed_hosts: self.allow_host,
                 tokens: Some(Arc::new(tokens)),
+                oauth,
             };
             return serve_http(memory, address, options, count);
         }

@@ -3,8 +3,9 @@ use super::setting::checked_path;
 use super::settings::DataDirectory;
 use super::{Error, help};
 use crate::Reach;
+use crate::oauth::{Issuer, MAX_SUBJECT};
 use crate::storage::{self, ErrorCode};
-use crate::tokens::{NewToken, Token, Tokens};
+use crate::tokens::{NewToken, Subject, Token, Tokens};
 use agent_memory_setting_values::duration;
 use agent_memory_storage_files::{canonical, display};
 use clap::{Args, Subcommand, ValueHint};
@@ -39,6 +40,8 @@ enum Action {
 }
 
 /// Make a token, and print it. It cannot be shown again.
+///
+/// With `--subject`, there is nothing to print: the subject's access tokens stand for the token.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/token-create.txt")]))]
 struct Create {
@@ -67,6 +70,14 @@ struct Create {
     /// How long it is valid, such as `90d` [default: until it is revoked]
     #[arg(long, value_name = "DURATION")]
     expires: Option<String>,
+
+    /// Bind it to this subject of an authorization server: the claim `sub` of its access tokens
+    #[arg(long, value_name = "SUBJECT", requires = "issuer")]
+    subject: Option<String>,
+
+    /// The authorization server of the subject, as in `serve --oauth-issuer`
+    #[arg(long, value_name = "URL", requires = "subject")]
+    issuer: Option<Issuer>,
 
     #[command(flatten)]
     place: Place,
@@ -148,6 +159,14 @@ impl Create {
             read_only: self.read_only,
         };
         let new = NewToken { name, reach, expires: expires.transpose()? };
+        if let (Some(id), Some(issuer)) = (self.subject, self.issuer) {
+            if id.is_empty() || id.len() > MAX_SUBJECT {
+                let accepted = "a subject has 1 to 255 bytes";
+                return Err(Error::usage(format!("`--subject` is `{id}`: {accepted}")));
+            }
+            let subject = Subject { issuer: issuer.to_string(), id };
+            return bind(&tokens, new, subject, now);
+        }
         let name = new.name.clone();
         let shown = tokens.create(new, now).map_err(failed)?;
         if let Err(error) = print(&shown) {
@@ -162,6 +181,18 @@ impl Create {
         ));
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn bind(
+    tokens: &Tokens,
+    new: NewToken,
+    subject: Subject,
+    now: Timestamp,
+) -> Result<ExitCode, Error> {
+    let said = format!("`{}` is bound to `{}` of `{}`", new.name, subject.id, subject.issuer);
+    tokens.bind(new, subject, now).map_err(failed)?;
+    print(&said)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 impl List {
@@ -260,7 +291,9 @@ fn line(token: &Token, now: Timestamp) -> String {
         Some(expires) => format!(", expires {expires:.0}"),
         None => String::new(),
     };
-    format!("{}: {reach} ({used}{ends})", token.name)
+    let bound =
+        token.subject.as_ref().map(|Subject { issuer, id }| format!(", `{id}` of `{issuer}`"));
+    format!("{}: {reach} ({used}{ends}{})", token.name, bound.unwrap_or_default())
 }
 
 /// A token for programs.
@@ -275,6 +308,8 @@ struct Shown<'a> {
     stores: Option<Vec<String>>,
     repositories: Option<Vec<String>>,
     read_only: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a Subject>,
 }
 
 impl<'a> Shown<'a> {
@@ -282,9 +317,21 @@ impl<'a> Shown<'a> {
         let Reach { agents, stores, repositories, read_only } = token.reach();
         let id = &token.id;
         let name = &token.name;
+        let subject = token.subject.as_ref();
         let Token { created, expires, last_used, .. } = *token;
         let repositories = repositories.map(|paths| shown(&paths));
-        Shown { id, name, created, expires, last_used, agents, stores, repositories, read_only }
+        Shown {
+            id,
+            name,
+            created,
+            expires,
+            last_used,
+            agents,
+            stores,
+            repositories,
+            read_only,
+            subject,
+        }
     }
 }
 

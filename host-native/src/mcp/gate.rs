@@ -2,6 +2,7 @@
 
 use super::metrics::ended;
 use super::refusal::refusal;
+use crate::oauth::{self, ResourceServer};
 use crate::storage;
 use crate::tokens::{Token, Tokens, is_use_due};
 use crate::{CallError, Outcome, Reach};
@@ -13,7 +14,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use jiff::Timestamp;
 use rmcp::service::{RequestContext, RoleServer};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,17 +23,24 @@ use std::time::{Duration, Instant};
 const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
+/// The most subjects without a token that are logged.
+const MAX_STRANGERS: usize = 100;
+
 /// Lets requests pass that bring a token, and says whose they are.
 #[derive(Clone)]
 pub(super) struct Gate(Option<Arc<Guard>>);
 
 struct Guard {
     tokens: Arc<Tokens>,
+    /// For access tokens of an authorization server.
+    oauth: Option<Arc<ResourceServer>>,
     /// Whether a request needs a token. A server that began without one asks for it from the first
     /// token on, and then for good.
     is_closed: AtomicBool,
     /// The state of each token that came.
     uses: Mutex<HashMap<String, Use>>,
+    /// The subjects without a token that are in the log already.
+    strangers: Mutex<BTreeSet<String>>,
 }
 
 /// The use of a token by this process.
@@ -62,6 +70,8 @@ pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
 #[derive(Clone)]
 pub(super) struct Principal {
     token: Token,
+    /// When the access token expires that stands for the token.
+    until: Option<Timestamp>,
     tokens: Arc<Tokens>,
 }
 
@@ -76,7 +86,9 @@ impl Principal {
     }
 
     fn may_go_on(&self) -> bool {
-        self.tokens.is_valid(&self.token, Timestamp::now()).unwrap_or_default()
+        let now = Timestamp::now();
+        let holds = self.until.is_none_or(|until| now < until);
+        holds && self.tokens.is_valid(&self.token, now).unwrap_or_default()
     }
 
     /// Logs a call of a tool that can change something: how it ended and the resources that it
@@ -93,11 +105,22 @@ impl Principal {
 }
 
 impl Gate {
-    /// A gate for the holders of tokens. Without `tokens`, all pass. With `is_open`, all pass as long
-    /// as there is no token.
-    pub fn new(tokens: Option<Arc<Tokens>>, is_open: bool) -> Self {
+    /// A gate for the holders of tokens, and of access tokens that stand for them. Without `tokens`,
+    /// all pass. With `is_open`, all pass as long as there is no token.
+    pub fn new(
+        tokens: Option<Arc<Tokens>>,
+        oauth: Option<Arc<ResourceServer>>,
+        is_open: bool,
+    ) -> Self {
         let is_closed = AtomicBool::new(!is_open);
-        Gate(tokens.map(|tokens| Arc::new(Guard { tokens, is_closed, uses: Mutex::default() })))
+        let guard = |tokens| Guard {
+            tokens,
+            oauth,
+            is_closed,
+            uses: Mutex::default(),
+            strangers: Mutex::default(),
+        };
+        Gate(tokens.map(|tokens| Arc::new(guard(tokens))))
     }
 }
 
@@ -110,16 +133,73 @@ impl Guard {
         Ok(self.is_closed.load(Ordering::Relaxed))
     }
 
-    /// The token of a request, if it needs one and has one.
-    fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Known, storage::Error> {
+    /// Who sent a request.
+    async fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Known, Refused> {
         if !self.is_closed()? {
             return Ok(Known::Anybody);
         }
-        let found = match bearer(headers) {
-            Some(given) => self.tokens.find(given, now)?,
-            None => None,
+        let given = bearer(headers).ok_or(Refused::Nobody)?;
+        if let Some(token) = self.tokens.find(given, now)? {
+            return Ok(Known::holder(token, None));
+        }
+        // A token of ours has no point in it.
+        let oauth = self.oauth.as_ref().filter(|_| given.contains('.')).ok_or(Refused::Unknown)?;
+        let accepted = oauth.check(given, now).await?;
+        match self.tokens.find_bound(oauth.issuer(), &accepted.subject, now)? {
+            Some(token) => Ok(Known::holder(token, Some(accepted.until))),
+            None => Err(Refused::Stranger(accepted.subject)),
+        }
+    }
+
+    fn refuse(&self, refused: Refused) -> Response {
+        let challenge = |error| match &self.oauth {
+            Some(oauth) => oauth.challenge(error),
+            // With more, some clients begin OAuth.
+            None => "Bearer".to_owned(),
         };
-        Ok(found.map_or(Known::Nobody, |token| Known::Holder(Box::new(token))))
+        let unauthorized =
+            |message: &str, error| challenged(StatusCode::UNAUTHORIZED, message, &challenge(error));
+        const SEND: &str = "send a token: `Authorization: Bearer amt_...`";
+        match refused {
+            Refused::Tokens(error) => {
+                tracing::error!("no request is let in: {}", error.message);
+                refusal(StatusCode::SERVICE_UNAVAILABLE, "the tokens cannot be read")
+            }
+            Refused::Nobody => unauthorized(SEND, None),
+            Refused::Unknown => {
+                let reason = "the token is unknown, revoked or expired";
+                unauthorized(SEND, Some(("invalid_token", reason)))
+            }
+            Refused::AccessToken(oauth::Error::Invalid(reason)) => {
+                let message = format!("the access token is not valid: {reason}");
+                unauthorized(&message, Some(("invalid_token", &message)))
+            }
+            Refused::AccessToken(oauth::Error::Scope) => {
+                let reason = "the access token lacks a scope";
+                let challenge = challenge(Some(("insufficient_scope", reason)));
+                challenged(StatusCode::FORBIDDEN, reason, &challenge)
+            }
+            Refused::AccessToken(oauth::Error::Unavailable) => {
+                let message = "the access token cannot be checked: its issuer does not answer";
+                waiting(StatusCode::SERVICE_UNAVAILABLE, message, "5")
+            }
+            Refused::Stranger(subject) => {
+                self.log_stranger(&subject);
+                let message = format!(
+                    "the subject `{subject}` may not use this server: its operator lets it in by \
+                     `agent-memory token create NAME --issuer URL --subject SUBJECT`"
+                );
+                refusal(StatusCode::FORBIDDEN, &message)
+            }
+        }
+    }
+
+    /// Tells the operator once whom the server does not know.
+    fn log_stranger(&self, subject: &str) {
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        if strangers.len() < MAX_STRANGERS && strangers.insert(subject.to_owned()) {
+            tracing::warn!(subject, "no token is bound to this subject: it is not let in");
+        }
     }
 
     /// Counts a request. None if its token has had its share, otherwise whether its use is to be
@@ -144,34 +224,59 @@ impl Guard {
 enum Known {
     /// Nobody has to say.
     Anybody,
-    /// Somebody without a token that holds.
+    /// With the time when its access token expires.
+    Holder(Box<Token>, Option<Timestamp>),
+}
+
+impl Known {
+    fn holder(token: Token, until: Option<Timestamp>) -> Self {
+        Known::Holder(Box::new(token), until)
+    }
+}
+
+/// Why a request is not let in.
+enum Refused {
+    /// The tokens cannot be read.
+    Tokens(storage::Error),
+    /// It has no token.
     Nobody,
-    Holder(Box<Token>),
+    /// No token is like that.
+    Unknown,
+    AccessToken(oauth::Error),
+    /// No token is bound to its subject.
+    Stranger(String),
+}
+
+impl From<storage::Error> for Refused {
+    fn from(error: storage::Error) -> Self {
+        Refused::Tokens(error)
+    }
+}
+
+impl From<oauth::Error> for Refused {
+    fn from(error: oauth::Error) -> Self {
+        Refused::AccessToken(error)
+    }
 }
 
 pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let Some(guard) = gate.0 else { return next.run(request).await };
     let now = Timestamp::now();
-    let token = match guard.find(request.headers(), now) {
+    let (token, until) = match guard.find(request.headers(), now).await {
         Ok(Known::Anybody) => {
             request.extensions_mut().insert(Visitor(guard.clone()));
             return next.run(request).await;
         }
-        Ok(Known::Nobody) => return unauthorized(),
-        Ok(Known::Holder(token)) => *token,
-        Err(error) => {
-            tracing::error!("no request is let in: {}", error.message);
-            return refusal(StatusCode::SERVICE_UNAVAILABLE, "the tokens cannot be read");
-        }
+        Ok(Known::Holder(token, until)) => (*token, until),
+        Err(refused) => return guard.refuse(refused),
     };
     let Some(is_use_due) = guard.count(&token, now) else {
-        let mut response =
-            refusal(StatusCode::TOO_MANY_REQUESTS, "this token has made too many requests: wait");
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
-        return response;
+        let message = "this token has made too many requests: wait";
+        return waiting(StatusCode::TOO_MANY_REQUESTS, message, "10");
     };
     let tokens = guard.tokens.clone();
-    request.extensions_mut().insert(Principal { token: token.clone(), tokens: tokens.clone() });
+    let principal = Principal { token: token.clone(), until, tokens: tokens.clone() };
+    request.extensions_mut().insert(principal);
     if is_use_due {
         tokio::task::spawn_blocking(move || {
             if let Err(error) = tokens.record_use(&token, now) {
@@ -191,10 +296,17 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Says nothing but the scheme: with more, some clients begin OAuth.
-fn unauthorized() -> Response {
-    let message = "send a token: `Authorization: Bearer amt_...`";
-    let mut response = refusal(StatusCode::UNAUTHORIZED, message);
-    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+fn challenged(status: StatusCode, message: &str, challenge: &str) -> Response {
+    let mut response = refusal(status, message);
+    if let Ok(challenge) = HeaderValue::from_str(challenge) {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// A refusal that holds for some seconds.
+fn waiting(status: StatusCode, message: &str, seconds: &'static str) -> Response {
+    let mut response = refusal(status, message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(seconds));
     response
 }

@@ -3,15 +3,18 @@
 use super::connections::{self, Limits};
 use super::gate::{self, Gate};
 use super::metrics::{METRICS_TYPE, Metrics};
+use super::origin::Origin;
+use super::readiness::Readiness;
 use super::refusal::refusal;
 use super::server::{Server, Transport};
 use super::serving::{CLOSING, ServeError};
+use crate::oauth::{OAuthOptions, PublicUrl, ResourceServer};
 use crate::tokens::Tokens;
 use crate::{AgentMemory, Caller};
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post_service};
@@ -20,7 +23,6 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use std::net::SocketAddr;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -59,26 +61,9 @@ pub struct HttpOptions {
     /// The tokens of its clients. A request without one gets status 401, and a client reaches what its
     /// token reaches. On a loopback address, requests need none until there is a token.
     pub tokens: Option<Arc<Tokens>>,
-}
-
-/// The origin of web pages, such as `https://example.com` or `http://localhost:3000`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(HeaderValue);
-
-impl FromStr for Origin {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "an origin is `http` or `https`, a host and perhaps a port, such as \
-                            `http://localhost:3000`";
-        let uri = Uri::from_str(text).map_err(|_| FORM)?;
-        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"));
-        let host = uri.host().filter(|host| !host.is_empty() && !host.contains('*'));
-        let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-        let origin = format!("{}://{}{port}", scheme.ok_or(FORM)?, host.ok_or(FORM)?);
-        let value = HeaderValue::from_str(text).map_err(|_| FORM)?;
-        (origin == text).then_some(Self(value)).ok_or(FORM)
-    }
+    /// The access tokens that stand for tokens which are bound to a subject. With them, each request
+    /// needs a token of either kind.
+    pub oauth: Option<OAuthOptions>,
 }
 
 /// Serves over HTTP until `stop` is ready. Without tokens, only clients of this machine are served: the
@@ -86,13 +71,15 @@ impl FromStr for Origin {
 /// so that no page reaches the server by a name of its own.
 ///
 /// Besides [`HTTP_PATH`] there are `/healthz`, which answers while the program runs, and `/readyz`,
-/// which answers 503 once it stops. Then new requests get 503, too. Those in progress are finished
+/// which answers 503 if the storage takes no writes, and once the program stops. Then new requests get 503, too. Those in progress are finished
 /// within 5 s, and open subscriptions end at once.
 ///
 /// # Errors
 ///
-/// [`ServeError::Exposed`] for a listener on another address without tokens; [`ServeError::Broken`] if
-/// the listener fails or the tokens cannot be read.
+/// [`ServeError::Exposed`] for a listener on another address without tokens;
+/// [`ServeError::NoPublicUrl`] for one whose address is none of this machine's own, with access tokens
+/// and without a public URL; [`ServeError::Broken`] if the listener fails, if the tokens cannot be
+/// read, or for access tokens without `tokens`.
 ///
 /// # Example
 ///
@@ -120,13 +107,17 @@ pub async fn serve_http(
         }
         None => false,
     };
-    if !is_local(address) && !has_tokens {
+    if !is_local(address) && !has_tokens && options.oauth.is_none() {
         return Err(ServeError::Exposed(address));
     }
+    if options.oauth.is_some() && options.tokens.is_none() {
+        return Err(ServeError::Broken("access tokens stand for tokens: set both".to_owned()));
+    }
+    let (options, oauth) = with_oauth(options, address)?;
     memory.resume(Caller::default());
     let requests = Requests::default();
     let hang_up = CancellationToken::new();
-    let app = app(&memory, &requests, address, &hang_up, options);
+    let app = app(&memory, &requests, address, &hang_up, options, oauth);
     let mut served = tokio::spawn(connections::serve(listener, app, LIMITS, hang_up.clone()));
     let result = tokio::select! {
         ended = &mut served => ended.map_err(|error| broken(error.into())),
@@ -146,6 +137,20 @@ pub async fn serve_http(
 /// Whether only programs of this machine reach an address.
 pub(crate) fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
+}
+
+/// The resource server of the options, if there is one. The host of its URL is allowed.
+fn with_oauth(
+    mut options: HttpOptions,
+    address: SocketAddr,
+) -> Result<(HttpOptions, Option<Arc<ResourceServer>>), ServeError> {
+    let Some(oauth) = options.oauth.take() else { return Ok((options, None)) };
+    let own = || format!("http://{address}{HTTP_PATH}").parse::<PublicUrl>().ok();
+    let url = oauth.public_url.clone().or_else(own).ok_or(ServeError::NoPublicUrl(address))?;
+    options.allowed_hosts.push(url.host());
+    let server = ResourceServer::new(oauth, url);
+    server.start();
+    Ok((options, Some(Arc::new(server))))
 }
 
 /// The requests in progress.
@@ -173,24 +178,18 @@ fn app(
     requests: &Requests,
     address: SocketAddr,
     cut: &CancellationToken,
-    HttpOptions { allowed_origins, allowed_hosts, tokens }: HttpOptions,
+    HttpOptions { allowed_origins, allowed_hosts, tokens, oauth: _ }: HttpOptions,
+    oauth: Option<Arc<ResourceServer>>,
 ) -> Router {
     let hosts = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
     let hosts = hosts.into_iter().chain(allowed_hosts);
-    let origins: Vec<HeaderValue> =
-        allowed_origins.into_iter().map(|Origin(value)| value).collect();
-    // rmcp lets an origin without a port stand for each port.
-    let with_port = |origin: &HeaderValue| {
-        let origin = origin.to_str().unwrap_or_default();
-        let has_port = origin.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let usual = if origin.starts_with("https") { ":443" } else { ":80" };
-        format!("{origin}{}", if has_port { "" } else { usual })
-    };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_allowed_hosts(hosts.chain([address.ip().to_string()]))
-        .with_allowed_origins(own_origins(address).chain(origins.iter().map(with_port)))
+        .with_allowed_origins(
+            own_origins(address).chain(allowed_origins.iter().map(Origin::with_port)),
+        )
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_REQUEST)
         .with_cancellation_token(cut.clone());
@@ -202,16 +201,18 @@ fn app(
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let gate = from_fn_with_state(Gate::new(tokens, is_local(address)), gate::pass);
+    let is_open = is_local(address) && oauth.is_none();
+    let gate = from_fn_with_state(Gate::new(tokens, oauth.clone(), is_open), gate::pass);
     let tools = post_service(service)
         .layer(gate.clone())
         .layer(from_fn_with_state(requests.clone(), request));
     let numbers = get(numbers).with_state(metrics.clone()).layer(gate);
-    let app = Router::new()
+    let readiness = Readiness::new(memory.clone());
+    let app = metadata(oauth)
         .route(HTTP_PATH, tools)
         .route("/healthz", get(async || "ok\n"))
         .route("/metrics", numbers)
-        .route("/readyz", get(ready).with_state(requests.clone()))
+        .route("/readyz", get(ready).with_state((requests.clone(), readiness)))
         .fallback(async || {
             refusal(StatusCode::NOT_FOUND, "there is nothing here: the tools are at `/mcp`")
         })
@@ -219,9 +220,10 @@ fn app(
             refusal(StatusCode::METHOD_NOT_ALLOWED, "each request stands alone: send it by POST")
         });
     let app = app.layer(from_fn_with_state(metrics, counted));
-    if origins.is_empty() {
+    if allowed_origins.is_empty() {
         return app;
     }
+    let origins = allowed_origins.into_iter().map(|Origin(value)| value);
     let fields = [
         "accept",
         "authorization",
@@ -233,9 +235,22 @@ fn app(
     let cors = CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
         .allow_methods([Method::POST])
-        .allow_headers(fields.map(HeaderName::from_static));
+        .allow_headers(fields.map(HeaderName::from_static))
+        .expose_headers([WWW_AUTHENTICATE]);
     // A layer wraps what is there: also the answer to a page that asks before it sends.
     app.layer(cors)
+}
+
+/// What a resource server says of itself. Without one there is nothing, so that no client begins OAuth.
+fn metadata(oauth: Option<Arc<ResourceServer>>) -> Router {
+    let Some(oauth) = oauth else { return Router::new() };
+    let paths = oauth.metadata_paths();
+    let answer = Json(oauth.metadata());
+    let add = |router: Router, path: &String| {
+        let answer = answer.clone();
+        router.route(path, get(async move || answer))
+    };
+    paths.iter().fold(Router::new(), add)
 }
 
 /// The origins of the server itself. It has no pages, but some clients name the server as their origin.
@@ -300,8 +315,14 @@ async fn counted(State(metrics): State<Metrics>, request: Request, next: Next) -
     response
 }
 
-async fn ready(State(requests): State<Requests>) -> Response {
-    if requests.end.is_cancelled() { stopping() } else { "ready\n".into_response() }
+async fn ready(State((requests, readiness)): State<(Requests, Readiness)>) -> Response {
+    if requests.end.is_cancelled() {
+        return stopping();
+    }
+    match readiness.check().await {
+        Ok(()) => "ready\n".into_response(),
+        Err(reason) => refusal(StatusCode::SERVICE_UNAVAILABLE, reason),
+    }
 }
 
 fn stopping() -> Response {
@@ -314,33 +335,6 @@ fn stopping() -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_origin_is_written_as_browsers_send_it() {
-        for text in ["http://localhost:3000", "https://app.example", "http://[::1]:8080"] {
-            assert!(Origin::from_str(text).is_ok(), "{text}");
-        }
-        for text in [
-            "",
-            "*",
-            "null",
-            "localhost",
-            "localhost:3000",
-            "http://",
-            "file://",
-            "https://*.a.example",
-            "https://a b",
-            "http://a,http://b",
-            "http://a/",
-            "http://a/x",
-            "http://a?x",
-            "http://u@a",
-            "ftp://a",
-            "HTTP://a",
-        ] {
-            assert!(Origin::from_str(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn only_loopback_addresses_are_local() {

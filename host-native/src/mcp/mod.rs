@@ -32,7 +32,11 @@ mod intake;
 mod lines;
 #[cfg(feature = "http")]
 mod metrics;
+#[cfg(feature = "http")]
+mod origin;
 mod prompts;
+#[cfg(feature = "http")]
+mod readiness;
 #[cfg(feature = "http")]
 mod refusal;
 mod resources;
@@ -47,9 +51,11 @@ use crate::{AgentMemory, Caller};
 #[cfg(feature = "http")]
 pub(crate) use http::is_local;
 #[cfg(feature = "http")]
-pub use http::{HTTP_PATH, HttpOptions, Origin, serve_http};
+pub use http::{HTTP_PATH, HttpOptions, serve_http};
 use intake::Intake;
 use lines::Lines;
+#[cfg(feature = "http")]
+pub use origin::Origin;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, RoleServer, ServerInitializeError};
 use rmcp::transport::{Transport, stdio_pipes};

@@ -16,6 +16,13 @@ pub enum ServeError {
          one with `agent-memory token create NAME`, or listen on `127.0.0.1`"
     )]
     Exposed(std::net::SocketAddr),
+    /// The listener is reached from other machines, and nobody says at which URL.
+    #[cfg(feature = "http")]
+    #[error(
+        "access tokens are for the URL at which clients reach this server, which is not `{0}`: give it \
+         with `--public-url`, such as `https://memory.example.com/mcp`"
+    )]
+    NoPublicUrl(std::net::SocketAddr),
     /// The server itself failed: an error in this program.
     #[error("the server failed: {0}")]
     Broken(String),

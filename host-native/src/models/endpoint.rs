@@ -1,6 +1,5 @@
+use crate::outbound::secure_url;
 use std::fmt;
-use std::net::IpAddr;
-use ureq::http::Uri;
 
 /// The URL of an API that may get memories, without a slash at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,24 +22,8 @@ impl Endpoint {
     /// [`InvalidEndpoint`] for any other URL, and for one with a user, a query or a fragment.
     pub fn parse(text: &str) -> Result<Endpoint, InvalidEndpoint> {
         let text = text.trim();
-        // `Uri` drops a fragment.
-        let uri: Uri = Some(text)
-            .filter(|text| !text.contains('#'))
-            .and_then(|text| text.parse().ok())
-            .ok_or(InvalidEndpoint)?;
-        let authority = uri.authority().ok_or(InvalidEndpoint)?;
-        let is_secure = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => is_loopback(authority.host()),
-            _ => false,
-        };
-        let is_plain = !authority.as_str().contains('@') && uri.query().is_none();
-        let has_host = !authority.host().is_empty();
-        if is_secure && is_plain && has_host {
-            Ok(Endpoint(text.trim_end_matches('/').to_owned()))
-        } else {
-            Err(InvalidEndpoint)
-        }
+        secure_url(text).ok_or(InvalidEndpoint)?;
+        Ok(Endpoint(text.trim_end_matches('/').to_owned()))
     }
 
     /// The URL of something below it.
@@ -53,12 +36,6 @@ impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    let is_address = address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    is_address || host.eq_ignore_ascii_case("localhost")
 }
 
 #[cfg(test)]

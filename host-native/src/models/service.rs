@@ -1,14 +1,13 @@
 //! Requests in JSON over HTTP, with one retry.
 
 use super::Endpoint;
-use crate::BoxFuture;
+use crate::{BoxFuture, outbound};
 use serde_json::Value;
 use std::sync::{Arc, Once};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 use ureq::http::{HeaderMap, StatusCode};
-use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
 /// The most bytes of a request, and of an answer unless its use says more.
@@ -51,19 +50,7 @@ impl Service {
         model: String,
         headers: Vec<(&'static str, String)>,
     ) -> Service {
-        let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
-        let agent = Agent::config_builder()
-            .tls_config(tls)
-            // By default ureq reads the variables for proxies.
-            .proxy(None)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            // Summaries are rare. A service would close an idle connection.
-            .max_idle_connections(0)
-            .user_agent(concat!("agent-memory/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
+        let agent = outbound::agent();
         let of = Use { verb: "summarised", max_answer: MAX_BODY };
         Service { agent, endpoint, path, model, headers, of, announced: Once::new() }
     }

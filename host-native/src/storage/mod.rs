@@ -51,6 +51,8 @@ mod layout_tests;
 mod lock;
 #[cfg(test)]
 mod lock_tests;
+#[cfg(feature = "http")]
+mod probe;
 mod registry_writer;
 mod timeout;
 mod tree;
@@ -213,6 +215,16 @@ impl Storage {
     /// file. The part that existed at the grant is canonical. A family has none.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.0.places.directory(label)
+    }
+
+    /// Tries whether the directories of the named places take a file. Leaves none behind.
+    ///
+    /// # Errors
+    ///
+    /// `permission`, `read-only`, `no-space`, `io`; that of a grant which the file system refuses.
+    #[cfg(feature = "http")]
+    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        self.0.places.directories()?.iter().try_for_each(|directory| probe::try_to_write(directory))
     }
 
     /// Opens a place. Creates nothing.

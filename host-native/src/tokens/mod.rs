@@ -1,12 +1,13 @@
 //! Tokens: who may call a server over HTTP, and what each of them reaches.
 //!
 //! They are in `tokens.json` in the data directory, which only its owner may read. A token itself is
-//! shown once, when it is made; the file has its SHA-256.
+//! shown once, when it is made; the file has its SHA-256. A token that is bound to a subject of an
+//! authorization server has no secret: [access tokens](crate::oauth) of the subject stand for it.
 
 mod token;
 
 pub(crate) use token::is_use_due;
-pub use token::{NewToken, Token};
+pub use token::{NewToken, Subject, Token};
 
 use crate::storage::{self, ErrorCode, lock_layout};
 use agent_memory_storage::{Area, Change, CommitError, Documents as _, Status};
@@ -84,16 +85,43 @@ impl Tokens {
     /// `already-exists` if one has the name; `too-large` if there are too many; those of
     /// [`all`](Tokens::all), `busy`, `no-space`.
     pub fn create(&self, new: NewToken, now: Timestamp) -> Result<String, storage::Error> {
-        let secret = Secret::new().map_err(|error| {
-            storage::Error::new(ErrorCode::Io, format!("no random numbers: {error}"))
-        })?;
+        let secret = random()?;
+        self.add(Token::new(new, &secret, now))?;
+        Ok(secret.shown())
+    }
+
+    /// Makes a token that is bound to a subject of an authorization server: access tokens of the
+    /// subject then reach what it reaches.
+    ///
+    /// # Errors
+    ///
+    /// `already-exists` also if one is bound to the subject; those of [`create`](Tokens::create).
+    pub fn bind(
+        &self,
+        new: NewToken,
+        subject: Subject,
+        now: Timestamp,
+    ) -> Result<(), storage::Error> {
+        self.add(Token::bound(new, subject, &random()?, now))
+    }
+
+    fn add(&self, new: Token) -> Result<(), storage::Error> {
         self.change(|tokens| {
-            if tokens.iter().any(|token| token.name.eq_ignore_ascii_case(&new.name)) {
-                let message = format!("there is a token `{}`: revoke it first", new.name);
+            let has_name = |token: &&Token| token.name.eq_ignore_ascii_case(&new.name);
+            let has_subject =
+                |token: &&Token| token.subject.is_some() && token.subject == new.subject;
+            if let Some(taken) = tokens.iter().find(has_name) {
+                let message = format!("there is a token `{}`: revoke it first", taken.name);
                 return Err(storage::Error::new(ErrorCode::AlreadyExists, message));
             }
-            tokens.push(Token::new(new, &secret, now));
-            Ok(secret.shown())
+            if let Some(taken) = tokens.iter().find(has_subject) {
+                let name = &taken.name;
+                let message =
+                    format!("the subject is bound to the token `{name}`: revoke it first");
+                return Err(storage::Error::new(ErrorCode::AlreadyExists, message));
+            }
+            tokens.push(new);
+            Ok(())
         })
     }
 
@@ -123,6 +151,22 @@ impl Tokens {
         let tokens = self.all()?;
         let found = tokens.iter().find(|token| token.is(&secret) && !token.has_expired(now));
         Ok(found.cloned())
+    }
+
+    /// The token that is bound to a subject, unless there is none or it has expired.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`all`](Tokens::all).
+    pub fn find_bound(
+        &self,
+        issuer: &str,
+        subject: &str,
+        now: Timestamp,
+    ) -> Result<Option<Token>, storage::Error> {
+        let tokens = self.all()?;
+        let is_found = |token: &&Token| token.is_of(issuer, subject) && !token.has_expired(now);
+        Ok(tokens.iter().find(is_found).cloned())
     }
 
     /// Whether a token that was found still lets its user in, and reaches the same.
@@ -196,6 +240,11 @@ impl Tokens {
             error.message.replace(&format!("`{FILE}`"), &format!("`{}`", self.location));
         error
     }
+}
+
+fn random() -> Result<Secret, storage::Error> {
+    Secret::new()
+        .map_err(|error| storage::Error::new(ErrorCode::Io, format!("no random numbers: {error}")))
 }
 
 fn as_far_as_it_exists(path: &Path) -> PathBuf {

@@ -27,7 +27,17 @@ pub struct NewToken {
     pub expires: Option<Timestamp>,
 }
 
-/// A token, without its secret.
+/// A subject of an authorization server, which comes with access tokens of that server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// The claim `iss` of the access tokens.
+    pub issuer: String,
+    /// The claim `sub`.
+    pub id: String,
+}
+
+/// A token, without its secret. One that is bound to a [`Subject`] has no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
@@ -35,8 +45,12 @@ pub struct Token {
     pub id: String,
     /// Its name, for people.
     pub name: String,
-    /// The SHA-256 of its secret.
-    sha256: String,
+    /// The SHA-256 of its secret. A token without it is found by its subject alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// Whose access tokens stand for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
     /// When it was made.
     pub created: Timestamp,
     /// When it expires, or never.
@@ -57,18 +71,27 @@ pub struct Token {
 
 impl Token {
     pub(super) fn new(new: NewToken, secret: &Secret, now: Timestamp) -> Self {
+        let sha256 = Some(secret.sha256());
+        Token { sha256, ..Token::without_secret(new, secret.id.clone(), now) }
+    }
+
+    /// A token that is bound to a subject. `number` gives it its id.
+    pub(super) fn bound(new: NewToken, subject: Subject, number: &Secret, now: Timestamp) -> Self {
+        let subject = Some(subject);
+        Token { subject, ..Token::without_secret(new, number.id.clone(), now) }
+    }
+
+    fn without_secret(new: NewToken, id: String, now: Timestamp) -> Self {
         let NewToken { name, reach, expires } = new;
         let Reach { agents, stores, repositories, read_only } = reach;
-        let id = secret.id.clone();
-        let sha256 = secret.sha256();
-        let last_used = None;
         Token {
             id,
             name,
-            sha256,
+            sha256: None,
+            subject: None,
             created: now,
             expires,
-            last_used,
+            last_used: None,
             agents,
             stores,
             repositories,
@@ -93,8 +116,14 @@ impl Token {
 
     /// Whether it has this secret. It takes the same time for every secret.
     pub(super) fn is(&self, secret: &Secret) -> bool {
-        let same = secret.sha256().as_bytes().ct_eq(self.sha256.as_bytes());
+        let Some(sha256) = &self.sha256 else { return false };
+        let same = secret.sha256().as_bytes().ct_eq(sha256.as_bytes());
         self.id == secret.id && bool::from(same)
+    }
+
+    /// Whether it is bound to this subject.
+    pub(super) fn is_of(&self, issuer: &str, id: &str) -> bool {
+        self.subject.as_ref().is_some_and(|subject| subject.issuer == issuer && subject.id == id)
     }
 }
 

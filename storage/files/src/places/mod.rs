@@ -239,6 +239,32 @@ impl Places {
         }
     }
 
+    /// The directories of the named places, and those of the registries, without repetition. They
+    /// need not exist.
+    ///
+    /// # Errors
+    ///
+    /// That of a grant which the file system still refuses.
+    pub fn directories(&self) -> Result<Vec<PathBuf>, Error> {
+        let is_given = |known: &KnownPlace| known.granted.is_some() || known.wanted.is_some();
+        let known = self.known();
+        let labels = known.iter().filter(|(_, known)| is_given(known));
+        let labels: Vec<String> = labels.map(|(label, _)| label.clone()).collect();
+        drop(known);
+        let mut directories = Vec::new();
+        for label in labels {
+            match self.granted(&label)? {
+                Granted::Place(place) => directories.push(place.directory.clone()),
+                Granted::Family(family) => {
+                    directories.extend(family.registry().map(Registry::directory).ok());
+                }
+            }
+        }
+        directories.sort();
+        directories.dedup();
+        Ok(directories)
+    }
+
     /// Opens a place. Creates nothing.
     ///
     /// `more_roots` are granted for this call only. Roots that are not directories are ignored. Of

@@ -70,6 +70,10 @@ impl Registry {
         Registry { label: label.to_owned(), file, base, format, parsed: Mutex::default() }
     }
 
+    pub(super) fn directory(&self) -> PathBuf {
+        self.file.directory.clone()
+    }
+
     pub(super) fn path(&self) -> PathBuf {
         self.file.directory.join(&self.file.name)
     }

@@ -1,0 +1,211 @@
+//! The public keys of an authorization server (RFC 7517), and signatures by them (RFC 7518).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,
+    RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256,
+    RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters, RsaPublicKeyComponents,
+    UnparsedPublicKey, VerificationAlgorithm,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The most keys of a set that are looked at.
+const MAX_KEYS: usize = 64;
+
+/// How a token is signed. There is no symmetric algorithm and no `none` among them, so a token with
+/// one of these cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(super) enum Algorithm {
+    #[serde(rename = "RS256")]
+    Rs256,
+    #[serde(rename = "RS384")]
+    Rs384,
+    #[serde(rename = "RS512")]
+    Rs512,
+    #[serde(rename = "PS256")]
+    Ps256,
+    #[serde(rename = "PS384")]
+    Ps384,
+    #[serde(rename = "PS512")]
+    Ps512,
+    #[serde(rename = "ES256")]
+    Es256,
+    #[serde(rename = "ES384")]
+    Es384,
+    /// With Ed25519 alone, as RFC 9864 names it.
+    #[serde(rename = "EdDSA", alias = "Ed25519")]
+    EdDsa,
+}
+
+/// A public key that may sign tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub id: Option<String>,
+    /// The only algorithm, if the key is for one.
+    algorithm: Option<Algorithm>,
+    material: Material,
+}
+
+#[derive(Clone, Debug)]
+enum Material {
+    Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
+    P256(Vec<u8>),
+    P384(Vec<u8>),
+    Ed25519(Vec<u8>),
+}
+
+/// The members of a key that matter here. A key may have others.
+#[derive(Deserialize)]
+struct Jwk {
+    kty: String,
+    kid: Option<String>,
+    alg: Option<Algorithm>,
+    #[serde(rename = "use")]
+    usage: Option<String>,
+    key_ops: Option<Vec<String>>,
+    crv: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct JwkSet {
+    keys: Vec<Value>,
+}
+
+/// The keys of a set that may sign tokens. Others are passed over, as RFC 7517 wants it. None if the
+/// text is no set.
+pub(super) fn read_set(text: &[u8]) -> Option<Arc<[Key]>> {
+    let set: JwkSet = serde_json::from_slice(text).ok()?;
+    let keys = set.keys.into_iter().take(MAX_KEYS);
+    Some(keys.filter_map(|key| Key::read(serde_json::from_value(key).ok()?)).collect())
+}
+
+impl Key {
+    fn read(jwk: Jwk) -> Option<Self> {
+        let is_for_signatures = jwk.usage.is_none_or(|usage| usage == "sig");
+        let may_verify = jwk.key_ops.is_none_or(|of| of.iter().any(|one| one == "verify"));
+        if !is_for_signatures || !may_verify {
+            return None;
+        }
+        let point = |length: usize| {
+            let x = decoded(jwk.x.as_deref()?)?;
+            let y = decoded(jwk.y.as_deref()?)?;
+            let is_whole = x.len() == length && y.len() == length;
+            // An uncompressed point, as SEC 1 writes it.
+            is_whole.then(|| [&[4], x.as_slice(), &y].concat())
+        };
+        let material = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
+            ("RSA", _) => Material::Rsa {
+                modulus: number(jwk.n.as_deref()?)?,
+                exponent: number(jwk.e.as_deref()?)?,
+            },
+            ("EC", Some("P-256")) => Material::P256(point(32)?),
+            ("EC", Some("P-384")) => Material::P384(point(48)?),
+            ("OKP", Some("Ed25519")) => Material::Ed25519(decoded(jwk.x.as_deref()?)?),
+            _ => return None,
+        };
+        Some(Key { id: jwk.kid, algorithm: jwk.alg, material })
+    }
+
+    /// Whether the key may sign with an algorithm.
+    pub fn is_for(&self, algorithm: Algorithm) -> bool {
+        use Algorithm::{EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
+        let fits = match self.material {
+            Material::Rsa { .. } => {
+                matches!(algorithm, Rs256 | Rs384 | Rs512 | Ps256 | Ps384 | Ps512)
+            }
+            Material::P256(_) => algorithm == Es256,
+            Material::P384(_) => algorithm == Es384,
+            Material::Ed25519(_) => algorithm == EdDsa,
+        };
+        fits && self.algorithm.is_none_or(|only| only == algorithm)
+    }
+
+    /// Whether a signature of a message is by this key. RSA keys have 2,048 to 8,192 bits.
+    pub fn has_signed(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+        if !self.is_for(algorithm) {
+            return false;
+        }
+        let by = |scheme: &'static dyn VerificationAlgorithm, key: &[u8]| {
+            UnparsedPublicKey::new(scheme, key).verify(message, signature).is_ok()
+        };
+        match &self.material {
+            Material::Rsa { modulus, exponent } => {
+                let key = RsaPublicKeyComponents { n: modulus, e: exponent };
+                rsa(algorithm).is_some_and(|scheme| key.verify(scheme, message, signature).is_ok())
+            }
+            Material::P256(point) => by(&ECDSA_P256_SHA256_FIXED, point),
+            Material::P384(point) => by(&ECDSA_P384_SHA384_FIXED, point),
+            Material::Ed25519(point) => by(&ED25519, point),
+        }
+    }
+}
+
+fn rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
+    match algorithm {
+        Algorithm::Rs256 => Some(&RSA_PKCS1_2048_8192_SHA256),
+        Algorithm::Rs384 => Some(&RSA_PKCS1_2048_8192_SHA384),
+        Algorithm::Rs512 => Some(&RSA_PKCS1_2048_8192_SHA512),
+        Algorithm::Ps256 => Some(&RSA_PSS_2048_8192_SHA256),
+        Algorithm::Ps384 => Some(&RSA_PSS_2048_8192_SHA384),
+        Algorithm::Ps512 => Some(&RSA_PSS_2048_8192_SHA512),
+        Algorithm::Es256 | Algorithm::Es384 | Algorithm::EdDsa => None,
+    }
+}
+
+/// Base64 for URLs without padding.
+pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+/// A number without leading zeros, which some servers write.
+fn number(text: &str) -> Option<Vec<u8>> {
+    let bytes = decoded(text)?;
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    Some(bytes[zeros..].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_that_may_not_sign_tokens_are_passed_over() {
+        let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU";
+        let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0";
+        let good = json!({ "kty": "EC", "crv": "P-256", "kid": "good", "x": x, "y": y });
+        let changed = |name: &str, value: Value| {
+            let mut key = good.clone();
+            key[name] = value;
+            key
+        };
+        let set = json!({ "keys": [
+            good,
+            changed("use", json!("enc")),
+            changed("key_ops", json!(["sign"])),
+            changed("alg", json!("HS256")),
+            changed("alg", json!("ECDH-ES")),
+            changed("kty", json!("oct")),
+            changed("crv", json!("P-384")),
+            changed("crv", json!("P-521")),
+            changed("x", json!("")),
+            changed("y", json!(format!("{y}="))),
+            changed("kid", json!(7)),
+            { "kty": "oct", "k": "c2VjcmV0", "kid": "good" },
+            "no key",
+        ] });
+        let keys = read_set(set.to_string().as_bytes()).expect("a set");
+        assert_eq!(keys.len(), 1);
+        assert!(keys[0].is_for(Algorithm::Es256) && !keys[0].is_for(Algorithm::Rs256));
+        for no_set in ["", "{}", "[]", r#"{"keys":{}}"#] {
+            assert!(read_set(no_set.as_bytes()).is_none(), "{no_set}");
+        }
+    }
+}
