@@ -20,7 +20,7 @@ PLUGINS = ["claude-code", "agent-plugin", "codex", "gemini"]
 MARKETPLACES = [".claude-plugin", ".agents"]
 # The validators of the makers, and one for the formats that several makers share.
 NPM = ["@anthropic-ai/claude-code@2.1.332", "@anthropic-ai/mcpb@2.1.2", "@google/gemini-cli@0.61.0", "@openai/codex@0.171.0"]
-PYPI = ["skillsaw"]
+PYPI = ["skillsaw==0.22.0"]
 # The least time that an archive can hold.
 TIME = (1980, 1, 1, 0, 0, 0)
 

@@ -34,6 +34,10 @@ enum Which {
 }
 
 impl HookOptions {
+    pub(super) fn are_wanted(&self) -> bool {
+        self.hooks.is_some()
+    }
+
     /// The hooks; none if they are not asked for. `start` is the command line of this program.
     pub(super) fn hooks(
         &self,
@@ -42,13 +46,6 @@ impl HookOptions {
         arguments: &[String],
     ) -> Result<Option<Hooks>, Error> {
         let Some(which) = self.hooks else { return Ok(None) };
-        if !client.has_hooks() {
-            return Err(Error::usage(format!(
-                "no hooks of {} are known: leave `--hooks` out; its agent can call `resume_memory` \
-                 itself",
-                client.title()
-            )));
-        }
         let agent = self.agent.as_ref().map(|agent| format!("--agent={agent}"));
         let options: Vec<String> = agent.into_iter().chain(arguments.iter().cloned()).collect();
         let own = ["hook", client.name(), Event::SessionStart.name()].map(str::to_owned);

@@ -56,7 +56,8 @@ pub struct Install {
 /// Take this program out of an MCP client.
 ///
 /// The configuration file gets the bytes that it had before `install`. If somebody has changed it
-/// since, the entry alone is taken out. What agents have stored stays.
+/// since, the entry alone is taken out. The hooks are taken out in the same way. What agents have
+/// stored stays.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("../help/uninstall.txt")]))]
 pub struct Uninstall {
@@ -129,22 +130,23 @@ impl Install {
     /// The changes: of the file with the servers first, then of the file with the hooks.
     fn plans(&self, client: Client, directories: &Directories) -> Result<Vec<Plan>, Error> {
         let server = self.server(client)?;
-        let hooks = self.hooks.hooks(client, &start()?, &self.arguments)?;
         let file = self.target.file(client, directories)?;
-        let mut plans = Vec::new();
-        match hooks {
-            None => plans.push(Plan::install(&file, client, &server)),
-            Some(hooks) if client.has_one_file() => {
-                plans.push(Plan::install_both(&file, client, &server, &hooks));
+        let file_of_hooks = match self.hooks.are_wanted() {
+            true => self.target.hooks_file(client, directories)?,
+            false => None,
+        };
+        let hooks = self.hooks.hooks(client, &start()?, &self.arguments)?;
+        let plans = match (hooks, file_of_hooks) {
+            (Some(hooks), _) if client.has_one_file() => {
+                vec![Plan::install_both(&file, client, &server, &hooks)]
             }
-            Some(hooks) => {
-                plans.push(Plan::install(&file, client, &server));
-                let file = self.target.hooks_file(client, directories)?;
-                plans.extend(file.map(|file| Plan::install_hooks(&file, client, &hooks)));
-            }
-        }
-        let plans =
-            plans.into_iter().collect::<Result<Vec<Plan>, ConfigError>>().map_err(failed)?;
+            (Some(hooks), Some(file_of_hooks)) => vec![
+                Plan::install(&file, client, &server),
+                Plan::install_hooks(&file_of_hooks, client, &hooks),
+            ],
+            _ => vec![Plan::install(&file, client, &server)],
+        };
+        let plans = plans.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
         Ok(match self.target.is_of_project() {
             true => plans.into_iter().map(Plan::without_backup).collect(),
             false => plans,

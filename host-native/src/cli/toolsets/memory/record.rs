@@ -23,8 +23,8 @@ const MAX_REQUEST: usize = 120;
 /// How long the record waits for another writer, unless an option says otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// How long it may take in all. A client that ends waits for no more.
-const TIMEOUT: Duration = Duration::from_secs(2);
+/// How long it may take in all. Claude Code waits 1.5 s for its hooks when it ends.
+const TIMEOUT: Duration = Duration::from_millis(1_400);
 
 /// The section of the default schema that tells what was done.
 const SECTION: &str = "Discussion Summary";
