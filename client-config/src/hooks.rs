@@ -170,22 +170,29 @@ fn words(line: &str) -> Vec<String> {
 
 /// A command line for the shell of a client.
 fn shell_line(client: Client, line: &[&String]) -> Result<String, Error> {
-    let is_plain = |word: &String| {
-        let is_plain = |letter: char| letter.is_alphanumeric() || "_-./:=,+@".contains(letter);
-        let is_plain = |letter: char| is_plain(letter) || (cfg!(windows) && letter == '\\');
-        !word.is_empty() && word.chars().all(is_plain)
-    };
-    let quoted = |word: &&String| match is_plain(word) {
-        true => Ok((*word).clone()),
-        // Whether it is `cmd` or PowerShell that reads the line, is not known.
-        false if cfg!(windows) => Err(Error::Unsupported(format!(
-            "{} starts hooks through a shell, which may not find `{word}`: move the program to a path \
-             without spaces and signs",
-            client.title()
-        ))),
-        false => Ok(format!("'{}'", word.replace('\'', r"'\''"))),
+    let quoted = |word: &&String| {
+        if is_plain(word) {
+            return Ok((*word).clone());
+        }
+        if cfg!(windows) {
+            // The line may be for `cmd` or for PowerShell, which quote differently.
+            return Err(Error::Unsupported(format!(
+                "{} starts hooks through a shell, which may not find `{word}`: move the program to a \
+                 path without spaces and signs",
+                client.title()
+            )));
+        }
+        Ok(format!("'{}'", word.replace('\'', r"'\''")))
     };
     Ok(line.iter().map(quoted).collect::<Result<Vec<_>, _>>()?.join(" "))
+}
+
+/// Whether every shell takes a word as it is.
+fn is_plain(word: &str) -> bool {
+    let is_plain = |letter: char| {
+        letter.is_alphanumeric() || "_-./:=,+@".contains(letter) || cfg!(windows) && letter == '\\'
+    };
+    !word.is_empty() && word.chars().all(is_plain)
 }
 
 #[cfg(test)]
