@@ -7,12 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apple
+import bundles
 import smoke
 from artefacts import Release
 from targets import TARGETS, Target
@@ -22,7 +22,7 @@ BUILT = ROOT / "target"
 COMPONENTS = BUILT / "component/wasm32-wasip2/component"
 TERMS = [ROOT / "LICENSE", ROOT / "NOTICE", ROOT / "README.md"]
 NODE = "host-node/node_modules/.bin/node"
-PARTS = ["plugin", "crates", "npm", "python", "image", *(target.triple for target in TARGETS)]
+PARTS = ["plugin", "crates", "npm", "python", "image", "bundles", *(target.triple for target in TARGETS)]
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     unknown = [part for part in wanted if part not in PARTS]
     if unknown:
         raise SystemExit(f"no part `{unknown[0]}`: choose from {', '.join(PARTS)}")
-    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    version = bundles.version()
     commit, seconds = output("git", "log", "-1", "--format=%H %ct").split()
     os.environ["SOURCE_DATE_EPOCH"] = seconds
     release = Release(BUILT / "release-artefacts", version, commit, int(seconds))
@@ -53,6 +53,8 @@ def main() -> None:
         add_python(release)
     if "image" in wanted:
         add_image(release)
+    if "bundles" in wanted:
+        add_bundles(release)
     if "crates" in wanted:
         add_crates(release)
     release.finish()
@@ -163,6 +165,16 @@ def add_image(release: Release) -> None:
     context = staged(f"agent-memory-{release.version}-image", files)
     (context / "data").mkdir()
     release.add_archive(context, "image", target.triple, "linted; not built: that needs Docker")
+
+
+def add_bundles(release: Release) -> None:
+    """Plugins for clients, a bundle for Claude Desktop, and the entry for the MCP registry."""
+    directory = BUILT / "bundles"
+    files = bundles.make(directory)
+    if not bundles.validate(directory):
+        raise SystemExit("a validator of the bundles is not content")
+    for file in files:
+        release.add(file, "bundle", None, "by the makers' validators")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ class Artefact:
 
     name: str
     kind: str
-    """What it is: program, wheel, npm, crate, plugin, source, image."""
+    """What it is: program, wheel, npm, crate, plugin, source, image, bundle."""
     platform: str | None
     """The triple of its platform. None if it runs on each."""
     tried: str

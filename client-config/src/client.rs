@@ -108,10 +108,7 @@ impl Client {
                         "{title} has no servers of a project: leave `--scope project` out"
                     )));
                 };
-                let project = directories.project().ok_or_else(|| {
-                    Error::NoFile("there is no project here: run this in its directory".to_owned())
-                })?;
-                Ok(project.join(file))
+                Ok(directories.project()?.join(file))
             }
         }
     }
@@ -123,10 +120,7 @@ impl Client {
             Client::ClaudeDesktop => {
                 directories.of_windowed().join("Claude/claude_desktop_config.json")
             }
-            Client::Codex => {
-                let own = directories.codex.clone();
-                own.unwrap_or_else(|| home.join(".codex")).join("config.toml")
-            }
+            Client::Codex => directories.of_codex().join("config.toml"),
             Client::Cursor => home.join(".cursor/mcp.json"),
             Client::Gemini => home.join(".gemini/settings.json"),
             Client::Opencode => {
@@ -154,6 +148,41 @@ impl Client {
             Client::Zed => ".zed/settings.json",
             Client::ClaudeDesktop | Client::Windsurf | Client::Other => return None,
         })
+    }
+
+    /// The file in which the client keeps its hooks. It need not exist, and may be that of the servers.
+    ///
+    /// # Errors
+    ///
+    /// If no hooks of the client are known, or there is no project.
+    pub fn hooks_file(self, scope: Scope, directories: &Directories) -> Result<PathBuf, Error> {
+        let home = &directories.home;
+        Ok(match (self, scope) {
+            (Client::ClaudeCode, Scope::User) => {
+                let own = directories.claude.clone();
+                own.unwrap_or_else(|| home.join(".claude")).join("settings.json")
+            }
+            (Client::ClaudeCode, Scope::Project) => {
+                directories.project()?.join(".claude/settings.json")
+            }
+            (Client::Codex, Scope::User) => directories.of_codex().join("hooks.json"),
+            (Client::Codex, Scope::Project) => directories.project()?.join(".codex/hooks.json"),
+            (Client::Cursor, Scope::User) => home.join(".cursor/hooks.json"),
+            (Client::Cursor, Scope::Project) => directories.project()?.join(".cursor/hooks.json"),
+            (Client::Gemini, _) => return self.file(scope, directories),
+            _ => {
+                let title = self.title();
+                return Err(Error::Unsupported(format!(
+                    "no hooks of {title} are known: leave `--hooks` out; its agent can call \
+                     `resume_memory` itself"
+                )));
+            }
+        })
+    }
+
+    /// Whether the client keeps its hooks in the file with its servers.
+    pub fn has_one_file(self) -> bool {
+        self == Client::Gemini
     }
 
     /// The key of the object with the servers, at the top level.

@@ -3,27 +3,83 @@
 /// How many lines around a change are shown.
 const AROUND: usize = 3;
 
-/// The changed lines with those around them: each begins with `-`, `+` or a blank. Our changes are one
-/// piece, so there is one.
+/// The most pairs of lines that are compared. Beyond it, all between the first and the last change is
+/// shown as changed.
+const MAX_PAIRS: usize = 4_000_000;
+
+/// The changed lines with those around them: each begins with `-`, `+` or a blank. A line `...` is
+/// between two pieces.
 pub(crate) fn diff(before: &str, after: &str) -> String {
-    if before == after {
-        return String::new();
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let lines = changes(&old, &new);
+    let is_changed = |(sign, _): &&(char, &str)| *sign != ' ';
+    let mut text = String::new();
+    let mut shown = 0;
+    for (at, (sign, line)) in lines.iter().enumerate() {
+        let around = &lines[at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len())];
+        if !around.iter().any(|line| is_changed(&line)) {
+            continue;
+        }
+        if shown > 0 && shown < at {
+            text += "...\n";
+        }
+        text += &format!("{sign} {line}\n");
+        shown = at + 1;
     }
-    let old: Vec<&str> = before.lines().collect();
-    let new: Vec<&str> = after.lines().collect();
+    text
+}
+
+/// All lines, each with its sign.
+fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
         pairs.take_while(|(old, new)| old == new).count()
     };
-    let start = same(&mut old.iter().zip(&new));
+    let start = same(&mut old.iter().zip(new));
     let end = same(&mut old[start..].iter().rev().zip(new[start..].iter().rev()));
-    let old_end = old.len() - end;
-    let new_end = new.len() - end;
-    let mut shown = Vec::new();
-    shown.extend(old[start.saturating_sub(AROUND)..start].iter().map(|line| (' ', line)));
-    shown.extend(old[start..old_end].iter().map(|line| ('-', line)));
-    shown.extend(new[start..new_end].iter().map(|line| ('+', line)));
-    shown.extend(new[new_end..(new_end + AROUND).min(new.len())].iter().map(|line| (' ', line)));
-    shown.iter().map(|(sign, line)| format!("{sign} {line}\n")).collect()
+    let removed = &old[start..old.len() - end];
+    let added = &new[start..new.len() - end];
+    let signed = |sign: char| move |line: &&'a str| (sign, *line);
+    let mut lines: Vec<_> = old[..start].iter().map(signed(' ')).collect();
+    if removed.len() * added.len() > MAX_PAIRS {
+        lines.extend(removed.iter().map(signed('-')).chain(added.iter().map(signed('+'))));
+    } else {
+        lines.extend(between(removed, added));
+    }
+    lines.extend(old[old.len() - end..].iter().map(signed(' ')));
+    lines
+}
+
+/// The lines of two texts, with as many in common as there can be.
+fn between<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
+    // The most lines that the rests of both texts have in common, from each pair of lines on.
+    let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
+    for (from, line) in old.iter().enumerate().rev() {
+        for (to, other) in new.iter().enumerate().rev() {
+            common[from][to] = if line == other {
+                common[from + 1][to + 1] + 1
+            } else {
+                common[from + 1][to].max(common[from][to + 1])
+            };
+        }
+    }
+    let mut from = 0;
+    let mut to = 0;
+    let mut lines = Vec::new();
+    while from < old.len() || to < new.len() {
+        let is_removed =
+            to == new.len() || from < old.len() && common[from + 1][to] >= common[from][to + 1];
+        if from < old.len() && to < new.len() && old[from] == new[to] {
+            lines.push((' ', old[from]));
+            (from, to) = (from + 1, to + 1);
+        } else if is_removed {
+            lines.push(('-', old[from]));
+            from += 1;
+        } else {
+            lines.push(('+', new[to]));
+            to += 1;
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -35,6 +91,8 @@ mod tests {
         let before = "a\nb\nc\nd\ne\nf\ng\nh\n";
         let after = "a\nb\nc\nd\nE\nE2\nf\ng\nh\n";
         assert_eq!(diff(before, after), "  b\n  c\n  d\n- e\n+ E\n+ E2\n  f\n  g\n  h\n");
+        let apart = diff("a\nb\nc\nd\ne\nf\ng\nh\ni\n", "A\nb\nc\nd\ne\nf\ng\nh\nI\n");
+        assert_eq!(apart, "- a\n+ A\n  b\n  c\n  d\n...\n  f\n  g\n  h\n- i\n+ I\n");
         assert_eq!(diff("a\n", "a\n"), "");
         assert_eq!(diff("", "a\n"), "+ a\n");
         assert_eq!(diff("a\n", ""), "- a\n");

@@ -55,7 +55,19 @@ impl Directories {
         }
     }
 
-    pub(crate) fn project(&self) -> Option<&Path> {
-        self.project.as_deref()
+    /// The directory of Codex.
+    pub(crate) fn of_codex(&self) -> PathBuf {
+        self.codex.clone().unwrap_or_else(|| self.home.join(".codex"))
+    }
+
+    /// The project.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn project(&self) -> Result<&Path, Error> {
+        self.project.as_deref().ok_or_else(|| {
+            Error::NoFile("there is no project here: run this in its directory".to_owned())
+        })
     }
 }

@@ -18,12 +18,12 @@ fn options() -> ParseOptions {
     }
 }
 
-fn parse(text: &str) -> Result<CstRootNode, String> {
+pub(crate) fn parse(text: &str) -> Result<CstRootNode, String> {
     CstRootNode::parse(text, &options())
         .map_err(|error| format!("it is not JSON: {error}: mend it"))
 }
 
-fn top_level(root: &CstRootNode) -> Result<Option<CstObject>, String> {
+pub(crate) fn top_level(root: &CstRootNode) -> Result<Option<CstObject>, String> {
     match (root.value(), root.object_value()) {
         (None, _) => Ok(None),
         (Some(_), Some(object)) => Ok(Some(object)),
@@ -32,7 +32,7 @@ fn top_level(root: &CstRootNode) -> Result<Option<CstObject>, String> {
 }
 
 /// The property of a name. Of two, programs take the last and people see the first.
-fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, String> {
+pub(crate) fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, String> {
     let is_it = |property: &CstObjectProp| property.decoded_name().as_deref() == Some(name);
     let mut found = object.properties().into_iter().filter(is_it);
     match (found.next(), found.next()) {
@@ -85,7 +85,7 @@ pub(crate) fn with(
     Ok(root.to_string())
 }
 
-fn merge(entry: &CstObject, fields: &Map<String, Value>) -> Result<(), String> {
+pub(crate) fn merge(entry: &CstObject, fields: &Map<String, Value>) -> Result<(), String> {
     for (name, value) in fields {
         match (only(entry, name)?, value) {
             (Some(before), Value::Null) => before.remove(),
@@ -110,7 +110,7 @@ pub(crate) fn without(text: &str, key: &str, name: &str) -> Result<String, Strin
     Ok(root.to_string())
 }
 
-fn entry_of(fields: &Map<String, Value>) -> CstInputValue {
+pub(crate) fn entry_of(fields: &Map<String, Value>) -> CstInputValue {
     let given = fields.iter().filter(|(_, value)| !value.is_null());
     CstInputValue::Object(given.map(|(name, value)| (name.clone(), input(value))).collect())
 }

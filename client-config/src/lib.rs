@@ -1,5 +1,5 @@
-//! The configuration files of MCP clients: where each client keeps its servers, how an entry looks
-//! there, and how it is added and taken out without a change of anything else.
+//! The configuration files of MCP clients: where each client keeps its servers and its hooks, how an
+//! entry looks there, and how it is added and taken out without a change of anything else.
 //!
 //! A file is read by its own grammar, JSON with comments or TOML, and edited in place: comments, order,
 //! indentation, line ends, a byte order mark and every other entry stay. A file that cannot be read is
@@ -24,9 +24,13 @@
 mod client;
 mod diff;
 mod directories;
+mod disk;
 mod entry;
 mod error;
+mod format;
+mod hooks;
 mod json;
+mod json_hooks;
 mod plan;
 mod toml;
 
@@ -34,4 +38,5 @@ pub use client::{Client, Scope};
 pub use directories::Directories;
 pub use entry::{NAME, Server};
 pub use error::Error;
-pub use plan::{Plan, installed};
+pub use hooks::{Event, Hooks};
+pub use plan::{Plan, installed, installed_hooks};

@@ -1,17 +1,15 @@
 //! The change of a file: made as a whole, shown, and then carried out.
 
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::client::Grammar;
 use crate::diff::diff;
-use crate::entry::is_ours;
-use crate::{Client, Error, NAME, Server, json, toml};
-
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+use crate::disk::{backup_of, behind_links, beside, io, read, remove, unreadable, write_new};
+use crate::format::{Format, Ours, Wanted};
+use crate::hooks::command_line;
+use crate::{Client, Error, Event, Hooks, Server};
 
 /// The change of a client's file. Nothing is changed before [`carry_out`](Plan::carry_out).
 #[derive(Debug)]
@@ -23,7 +21,7 @@ pub struct Plan {
     after: Option<String>,
     /// The treatment of the backup beside the file.
     backup: Backup,
-    client: Client,
+    format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,63 +39,110 @@ impl Plan {
     ///
     /// If the file cannot be read, or the client cannot use the server.
     pub fn install(file: &Path, client: Client, server: &Server) -> Result<Self, Error> {
+        let wanted = Wanted { fields: Some(client.fields(server)?), hooks: None };
+        Self::with(file, Format::of_servers(client), wanted)
+    }
+
+    /// Adds hooks to the file in which a client keeps them. Hooks that start this program are changed:
+    /// they keep the fields that are not ours, such as `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or the client cannot start the hooks.
+    pub fn install_hooks(file: &Path, client: Client, hooks: &Hooks) -> Result<Self, Error> {
+        let wanted = Wanted { fields: None, hooks: Some(client.handlers(hooks)?) };
+        Self::with(file, Format::of_hooks(client), wanted)
+    }
+
+    /// Adds the entry of a server and hooks to the file of a client that keeps both in one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or the client cannot use the server or start the hooks.
+    pub fn install_both(
+        file: &Path,
+        client: Client,
+        server: &Server,
+        hooks: &Hooks,
+    ) -> Result<Self, Error> {
         let fields = client.fields(server)?;
+        let hooks = client.handlers(hooks)?;
+        let wanted = Wanted { fields: Some(fields), hooks: Some(hooks) };
+        Self::with(file, Format::of_servers(client), wanted)
+    }
+
+    fn with(file: &Path, format: Format, wanted: Wanted) -> Result<Self, Error> {
         let file = behind_links(file)?;
         let before = read(&file)?;
         let failed = |reason| unreadable(&file, reason);
         let text = before.as_deref().unwrap_or_default();
-        let found = client.found(text).map_err(failed)?;
-        if found.as_ref().is_some_and(|found| has(found, &fields)) {
-            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, client });
+        let found = format.found(text).map_err(failed)?;
+        if wanted.is_in(&found) {
+            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
         }
-        // Our own entry is made anew, from the state before it came.
-        let own = found.as_ref().filter(|found| is_ours(found));
-        let own = own.and_then(|found| client.base(&file, text, found));
-        let (from, backup) = match &own {
-            Some(base) => (base.clone().unwrap_or_default(), Backup::Kept),
-            // A state with an entry of ours is no state from before, and one that somebody wrote by
-            // hand may have its only copy beside the file.
-            None if found.as_ref().is_some_and(is_ours) || client.has_kept_entry(&file) => {
-                (text.to_owned(), Backup::Kept)
+        // What is ours is made anew, from the state before it came.
+        let is_own = !found.is_empty() && found.is_ours_alone();
+        let base = if is_own { base(format, &file, text, &found) } else { None };
+        let (from, wanted, backup) = match base {
+            Some(base) => (base.unwrap_or_default(), wanted.or(&found), Backup::Kept),
+            // A state with something of ours is no state from before, and what somebody wrote by hand
+            // may have its only copy beside the file.
+            None if is_own || has_kept_ours(format, &file) => {
+                (text.to_owned(), wanted, Backup::Kept)
             }
-            None if before.is_some() => (text.to_owned(), Backup::Made),
+            None if before.is_some() => (text.to_owned(), wanted, Backup::Made),
             // One that is left from a file that is gone.
-            None => (String::new(), Backup::Removed),
+            None => (String::new(), wanted, Backup::Removed),
         };
-        let after = Some(client.with(&from, &fields).map_err(failed)?);
-        Ok(Plan { file, before, after, backup, client })
+        let after = Some(format.with(&from, &wanted).map_err(failed)?);
+        Ok(Plan { file, before, after, backup, format })
     }
 
-    /// Takes the entry out of a client's file. The file gets the bytes that it had before, unless
-    /// somebody else has changed it since, or it had an entry of this name; then the entry alone is
-    /// taken out.
+    /// Takes the entry out of a client's file, with the hooks if the client keeps both in one file. The
+    /// file gets the bytes that it had before, unless somebody else has changed it since, or it had an
+    /// entry of this name; then the entry alone is taken out.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     pub fn uninstall(file: &Path, client: Client) -> Result<Self, Error> {
+        Self::without(file, Format::of_servers(client))
+    }
+
+    /// Takes the hooks that start this program out of the file in which a client keeps them, as
+    /// [`uninstall`](Plan::uninstall) does with the entry.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn uninstall_hooks(file: &Path, client: Client) -> Result<Self, Error> {
+        Self::without(file, Format::of_hooks(client))
+    }
+
+    fn without(file: &Path, format: Format) -> Result<Self, Error> {
         let file = behind_links(file)?;
         let before = read(&file)?;
         let failed = |reason| unreadable(&file, reason);
         let text = before.as_deref().unwrap_or_default();
-        let Some(entry) = client.found(text).map_err(failed)? else {
-            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, client });
-        };
-        let (after, backup) = match client.base(&file, text, &entry) {
+        let found = format.found(text).map_err(failed)?;
+        if found.is_empty() {
+            return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
+        }
+        let (after, backup) = match base(format, &file, text, &found) {
             Some(base) => (base, Backup::Removed),
             None => {
-                let backup = if client.has_kept_entry(&file) {
-                    // It may be the only copy of an entry that somebody wrote by hand.
+                let backup = if has_kept_ours(format, &file) {
+                    // It may be the only copy of what somebody wrote by hand.
                     Backup::Kept
-                } else if is_ours(&entry) {
+                } else if found.is_ours_alone() {
                     Backup::Removed
                 } else {
                     Backup::Made
                 };
-                (Some(client.without(text).map_err(failed)?), backup)
+                (Some(format.without(text).map_err(failed)?), backup)
             }
         };
-        Ok(Plan { file, before, after, backup, client })
+        Ok(Plan { file, before, after, backup, format })
     }
 
     /// The same, without the state before beside the file. A project has its history, and its
@@ -127,7 +172,7 @@ impl Plan {
 
     /// The entry that the client has afterwards.
     pub fn entry(&self) -> Option<Value> {
-        self.client.found(self.after.as_deref()?).ok().flatten()
+        self.format.found(self.after.as_deref()?).ok()?.entry
     }
 
     /// The changed lines and those around them, for people.
@@ -208,144 +253,42 @@ impl Plan {
 ///
 /// If the file cannot be read.
 pub fn installed(file: &Path, client: Client) -> Result<Option<Server>, Error> {
-    let file = behind_links(file)?;
-    let text = read(&file)?.unwrap_or_default();
-    let entry = client.found(&text).map_err(|reason| unreadable(&file, reason))?;
+    let entry = found(file, Format::of_servers(client))?.entry;
     Ok(entry.map(|entry| Server::from_entry(&entry)))
 }
 
-/// Whether an entry has these fields, and none that is null here.
-fn has(entry: &Value, fields: &Map<String, Value>) -> bool {
-    fields.iter().all(|(name, value)| entry.get(name).unwrap_or(&Value::Null) == value)
+/// The hooks in a client's file that start this program, each with the words of its command line.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn installed_hooks(file: &Path, client: Client) -> Result<Vec<(Event, Vec<String>)>, Error> {
+    let hooks = found(file, Format::of_hooks(client))?.hooks;
+    Ok(hooks.into_iter().map(|(event, handler)| (event, command_line(&handler))).collect())
 }
 
-impl Client {
-    /// Its entry of this program in a text.
-    fn found(self, text: &str) -> Result<Option<Value>, String> {
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        match self.grammar() {
-            _ if text.trim().is_empty() => Ok(None),
-            Grammar::Json => json::entry(text, self.key(), NAME),
-            Grammar::Toml => toml::entry(text, self.key(), NAME),
+fn found(file: &Path, format: Format) -> Result<Ours, Error> {
+    let file = behind_links(file)?;
+    let text = read(&file)?.unwrap_or_default();
+    format.found(&text).map_err(|reason| unreadable(&file, reason))
+}
+
+/// Whether the state beside the file has something of ours.
+fn has_kept_ours(format: Format, file: &Path) -> bool {
+    let kept = read(&backup_of(file)).ok().flatten();
+    kept.is_some_and(|kept| format.found(&kept).is_ok_and(|found| !found.is_empty()))
+}
+
+/// The state from before something of ours came, if nothing else has changed since: the one beside the
+/// file, or none, if there was no file.
+fn base(format: Format, file: &Path, text: &str, found: &Ours) -> Option<Option<String>> {
+    let ours = found.as_wanted();
+    let leads_here = |from: &str| format.with(from, &ours).as_deref() == Ok(text);
+    match read(&backup_of(file)).ok().flatten() {
+        Some(kept) if format.found(&kept) == Ok(Ours::default()) && leads_here(&kept) => {
+            Some(Some(kept))
         }
+        None if leads_here("") => Some(None),
+        _ => None,
     }
-
-    /// Whether the state beside the file has an entry of this name.
-    fn has_kept_entry(self, file: &Path) -> bool {
-        let kept = read(&backup_of(file)).ok().flatten();
-        kept.is_some_and(|kept| self.found(&kept) != Ok(None))
-    }
-
-    /// The state from before our entry came, if nothing else has changed since: the one beside the
-    /// file, or none, if there was no file.
-    fn base(self, file: &Path, text: &str, entry: &Value) -> Option<Option<String>> {
-        let fields = entry.as_object()?;
-        let leads_here = |from: &str| self.with(from, fields).as_deref() == Ok(text);
-        match read(&backup_of(file)).ok().flatten() {
-            Some(kept) if self.found(&kept) == Ok(None) && leads_here(&kept) => Some(Some(kept)),
-            None if leads_here("") => Some(None),
-            _ => None,
-        }
-    }
-
-    fn with(self, text: &str, fields: &Map<String, Value>) -> Result<String, String> {
-        around_mark(text, |text| match self.grammar() {
-            Grammar::Json => json::with(text, self.key(), NAME, fields),
-            Grammar::Toml => toml::with(text, self.key(), NAME, fields),
-        })
-    }
-
-    fn without(self, text: &str) -> Result<String, String> {
-        around_mark(text, |text| match self.grammar() {
-            Grammar::Json => json::without(text, self.key(), NAME),
-            Grammar::Toml => toml::without(text, self.key(), NAME),
-        })
-    }
-}
-
-/// Edits a text behind its byte order mark.
-fn around_mark(
-    text: &str,
-    edit: impl FnOnce(&str) -> Result<String, String>,
-) -> Result<String, String> {
-    match text.strip_prefix(BYTE_ORDER_MARK) {
-        Some(text) => Ok(format!("{BYTE_ORDER_MARK}{}", edit(text)?)),
-        None => edit(text),
-    }
-}
-
-/// The file that a path leads to: people keep their settings elsewhere and link them.
-fn behind_links(file: &Path) -> Result<PathBuf, Error> {
-    match file.symlink_metadata() {
-        Ok(found) if found.is_symlink() => file.canonicalize().map_err(|_| {
-            let reason = "it is a link that leads nowhere: make its target, or remove it";
-            unreadable(file, reason.to_owned())
-        }),
-        _ => Ok(file.to_owned()),
-    }
-}
-
-fn read(file: &Path) -> Result<Option<String>, Error> {
-    match fs::metadata(file) {
-        // A FIFO would wait for ever.
-        Ok(found) if !found.is_file() => {
-            return Err(unreadable(file, "it is no file: name another one".to_owned()));
-        }
-        _ => {}
-    }
-    let bytes = match fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io("read", file, error)),
-    };
-    let text = String::from_utf8(bytes);
-    text.map(Some).map_err(|_| unreadable(file, "it is not UTF-8: save it as UTF-8".to_owned()))
-}
-
-fn remove(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
-/// Writes a new file with the mode and the owner of another one, and syncs it.
-fn write_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    // Servers of others may hold passwords.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file: File = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(found) = fs::metadata(like) {
-        // Only root may give a file away.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt, fchown};
-            let _ = fchown(&file, Some(found.uid()), Some(found.gid()));
-        }
-        let permissions: Permissions = found.permissions();
-        file.set_permissions(permissions)?;
-    }
-    file.sync_all()
-}
-
-fn backup_of(file: &Path) -> PathBuf {
-    beside(file, "agent-memory-backup")
-}
-
-fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(suffix);
-    file.with_file_name(name)
-}
-
-fn unreadable(path: &Path, reason: String) -> Error {
-    Error::Unreadable { path: path.to_owned(), reason }
-}
-
-fn io(attempt: &'static str, path: &Path, error: io::Error) -> Error {
-    Error::Io { attempt, path: path.to_owned(), error }
 }

@@ -1,9 +1,12 @@
 //! Files of all kinds: an entry is added and taken out again, and nothing else changes.
 
+mod scene;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use agent_memory_client_config::{Client, Directories, Error, NAME, Plan, Scope, Server};
+use scene::Scene;
 
 /// Files that their clients read.
 const GOOD: [(Client, &str); 36] = [
@@ -97,38 +100,6 @@ const BAD: [(Client, &str, &str); 12] = [
 fn server() -> Server {
     let program = "/opt/agent memory/bin/agent-memory".to_owned();
     Server::Command { program, arguments: vec!["serve".into(), "--toolset=all".into()] }
-}
-
-struct Scene {
-    directory: tempfile::TempDir,
-}
-
-impl Scene {
-    fn new() -> Self {
-        Scene { directory: tempfile::tempdir().unwrap() }
-    }
-
-    fn file(&self) -> PathBuf {
-        self.directory.path().join("settings")
-    }
-
-    fn with(bytes: &[u8]) -> Self {
-        let scene = Scene::new();
-        fs::write(scene.file(), bytes).unwrap();
-        scene
-    }
-
-    fn text(&self) -> String {
-        fs::read_to_string(self.file()).unwrap()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.directory.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
 }
 
 fn install(client: Client, file: &Path) -> Result<Plan, Error> {

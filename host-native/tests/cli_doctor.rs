@@ -107,6 +107,27 @@ fn rights_of_others_are_taken_away_only_when_asked() {
 }
 
 #[test]
+fn hooks_whose_program_is_gone_are_an_error() {
+    let scene = Scene::new();
+    fs::create_dir(scene.path(".codex")).expect("a directory");
+    let write = |command: &str| {
+        let group = json!({"hooks": [{"type": "command", "command": command}]});
+        let text = json!({"hooks": {"SessionStart": [group]}}).to_string();
+        fs::write(scene.path(".codex/hooks.json"), text).expect("a file");
+    };
+    write("'/no where/agent-memory' hook codex session-start");
+    let report = scene.doctor(&[], 1);
+    let told = line(&report, "`/no where/agent-memory`, which does not exist");
+    assert!(told.contains("run `agent-memory install codex --hooks`"), "{report}");
+    for command in ["agent-memory hook codex session-start", "/no/agent-memory hook cursor x"] {
+        write(command);
+        assert!(!scene.doctor(&[], 0).contains("hooks of"), "{command}");
+    }
+    fs::write(scene.path(".codex/hooks.json"), "{").expect("a file");
+    assert!(line(&scene.doctor(&[], 0), "hooks of Codex").starts_with("warning "));
+}
+
+#[test]
 fn a_client_whose_program_is_gone_is_an_error() {
     let scene = Scene::new();
     fs::create_dir(scene.path(".cursor")).expect("a directory");

@@ -184,6 +184,90 @@ fn what_cannot_work_is_refused_before_anything_is_written() {
     assert!(!Path::new(file).exists());
 }
 
+/// The clients with hooks, their files in the home directory, and a place of the command of the hook
+/// at the start of a session.
+const HOOKS: [(&str, &str, &str); 4] = [
+    ("claude-code", ".claude/settings.json", "/hooks/SessionStart/0/hooks/0"),
+    ("codex", ".codex/hooks.json", "/hooks/SessionStart/0/hooks/0"),
+    ("cursor", ".cursor/hooks.json", "/hooks/sessionStart/0"),
+    ("gemini", ".gemini/settings.json", "/hooks/SessionStart/0/hooks/0"),
+];
+
+#[test]
+fn hooks_come_with_the_server_start_and_go_again_to_the_byte() {
+    for (client, file, place) in HOOKS {
+        let scene = Scene::new();
+        let before = "{\n  \"mine\": true\n}\n";
+        scene.write(file, before);
+        let dry = scene.succeeds(&["install", client, "--hooks", "--dry-run"]);
+        assert!(dry.contains("session-start") && dry.contains("\"serve\""), "{client}: {dry}");
+        assert_eq!(scene.text(file), before);
+
+        scene.succeeds(&["install", client, "--hooks", "--agent=ada", "--", "--lock-wait=1s"]);
+        let settings: Value = serde_json::from_str(&scene.text(file)).expect("JSON");
+        assert_eq!(settings["mine"], true);
+        let handler = settings.pointer(place).expect(client);
+        let command = handler["command"].as_str().expect("a command");
+        let mut started = match handler["args"].as_array() {
+            Some(arguments) => {
+                let mut started = Command::new(command);
+                started.args(arguments.iter().filter_map(Value::as_str));
+                started
+            }
+            None => {
+                let mut started = Command::new("sh");
+                started.args(["-c", command]);
+                started
+            }
+        };
+        started.current_dir(scene.repository.root()).env("HOME", scene.home.path());
+        let output = started.stdin(Stdio::null()).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(0), "{client}: {output:?}");
+        let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(told.is_object(), "{client}: {told}");
+
+        let again = ["install", client, "--hooks", "--agent=ada", "--", "--lock-wait=1s"];
+        assert!(scene.succeeds(&again).contains("has agent-memory already, in `"), "{client}");
+        scene.succeeds(&["install", client, "--hooks=all"]);
+        let text = scene.text(file);
+        assert_eq!(text.matches("session-end").count(), 1, "{text}");
+        assert_eq!(text.matches("pre-compact").count(), 1, "{text}");
+        // Without the option, the hooks stay.
+        scene.succeeds(&["install", client]);
+        assert_eq!(scene.text(file).matches("session-").count(), 2, "{client}");
+
+        scene.succeeds(&["uninstall", client]);
+        assert_eq!(scene.text(file), before, "{client}");
+        let none = scene.succeeds(&["uninstall", client]);
+        assert!(none.contains("has no agent-memory, in "), "{none}");
+    }
+}
+
+#[test]
+fn hooks_that_cannot_work_are_refused_before_anything_is_written() {
+    let scene = Scene::new();
+    scene.write(".claude/settings.json", "{ \"hooks\": [] }");
+    scene.fails(2, &["install", "zed", "--hooks"], "no hooks of Zed are known");
+    scene.fails(2, &["install", "claude-code", "--hooks"], "`hooks` is no object");
+    scene.fails(2, &["install", "codex", "--hooks=often"], "often");
+    scene.fails(2, &["install", "codex", "--agent", "ada"], "--hooks");
+    scene.fails(2, &["install", "codex", "--hooks", "--http", "http://a/mcp"], "--http");
+    scene.fails(2, &["install", "codex", "--hooks", "--", "--model-timeout=3s"], "by its variable");
+    assert_eq!(scene.text(".claude/settings.json"), "{ \"hooks\": [] }");
+    assert!(!scene.path(".claude.json").exists() && !scene.path(".codex").exists());
+}
+
+#[test]
+fn a_project_has_hooks_of_its_own() {
+    let scene = Scene::new();
+    scene.succeeds(&["install", "claude-code", "--scope=project", "--hooks"]);
+    let file = scene.repository.root().join(".claude/settings.json");
+    assert!(fs::read_to_string(&file).expect("a file").contains("session-start"));
+    assert!(!scene.path(".claude").exists());
+    scene.succeeds(&["uninstall", "claude-code", "--scope=project"]);
+    assert!(!file.exists());
+}
+
 /// A stand-in for the command of Claude Code, which edits its file with `sed`-like means of the shell.
 #[cfg(unix)]
 #[test]

@@ -115,3 +115,79 @@ fn people_read_the_same_text() {
     let wrong = program(&repository).args(["resume", "--budget", "1"]).output().expect("it runs");
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
 }
+
+/// The log of an agent on the day of the tests.
+fn log(repository: &Repository, agent: &str) -> String {
+    let log = format!(".github/agent-memory/{agent}/logs/2025-01-20.md");
+    std::fs::read_to_string(repository.root().join(log)).unwrap_or_default()
+}
+
+#[test]
+fn an_end_is_one_line_in_the_log() {
+    let repository = filled();
+    let transcript = repository.root().join("transcript.jsonl");
+    let lines = [
+        json!({ "type": "user", "message": { "content": "Keep the cache" } }),
+        json!({ "type": "user", "message": { "content": "Try it with sk-abcdefghij0123456789x" } }),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&transcript, lines).expect("a file");
+    let event = json!({
+        "cwd": repository.root(), "session_id": "s-1", "reason": "prompt_input_exit",
+        "transcript_path": transcript,
+    });
+    let before = log(&repository, "ada");
+    for (client, event_name) in [("claude-code", "session-end"), ("gemini", "pre-compact")] {
+        let output = hook(&repository, &[client, event_name], &event.to_string());
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
+    let after = log(&repository, "ada");
+    let added: Vec<&str> = after.lines().filter(|line| !before.contains(*line)).collect();
+    assert_eq!(
+        added,
+        [
+            "- 10:00 UTC: the session ended (`claude-code`, session `s-1`, reason \
+             `prompt_input_exit`); 2 requests, 0 files edited; last request: `Try it with (left out)`",
+            "- 10:00 UTC: the context was about to be cut (`gemini`, session `s-1`, reason \
+             `prompt_input_exit`); 2 requests, 0 files edited; last request: `Try it with (left out)`",
+        ]
+    );
+    let valid = program(&repository).args(["validate", "."]).output().expect("it runs");
+    assert_eq!(valid.status.code(), Some(0), "{valid:?}");
+}
+
+#[test]
+fn an_end_makes_nothing_where_no_agent_has_a_log() {
+    let unused = Repository::new();
+    let event = json!({ "cwd": unused.root() }).to_string();
+    for arguments in [&["codex", "session-end"][..], &["codex", "session-end", "--agent=ada"]] {
+        let output = hook(&unused, arguments, &event);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(!unused.root().join(".github").exists());
+    }
+    // Nobody asked for anything.
+    let repository = filled();
+    let before = log(&repository, "ada");
+    let transcript = repository.root().join("empty.jsonl");
+    std::fs::write(&transcript, "{\"type\":\"system\"}\n").expect("a file");
+    let event = json!({ "cwd": repository.root(), "transcript_path": transcript }).to_string();
+    assert!(hook(&repository, &["claude-code", "session-end"], &event).status.success());
+    assert_eq!(log(&repository, "ada"), before);
+}
+
+#[test]
+fn an_end_is_recorded_for_the_agent_that_is_named_if_there_are_several() {
+    let repository = filled();
+    let event = json!({ "cwd": repository.root() }).to_string();
+    let named = hook(&repository, &["cursor", "session-end", "--agent=bob"], &event);
+    assert_eq!(named.status.code(), Some(0), "{named:?}");
+    let record = "- 10:00 UTC: the session ended (`cursor`)";
+    assert!(log(&repository, "bob").contains(record), "its log of today is made");
+    let before = log(&repository, "ada");
+    let unnamed = hook(&repository, &["cursor", "session-end"], &event);
+    assert_eq!(unnamed.status.code(), Some(0), "{unnamed:?}");
+    let said = String::from_utf8_lossy(&unnamed.stderr);
+    assert!(said.contains("`ada`, `bob` have logs here: name one with `--agent`"), "{said}");
+    assert_eq!(log(&repository, "ada"), before);
+}

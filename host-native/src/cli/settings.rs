@@ -5,10 +5,11 @@ use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, TIME_ZONE, UTC_OF
 use super::{Error, logging};
 use crate::data_directory;
 use crate::enclosing_repository::repository_around;
-use crate::{AgentMemory, Builder};
+use crate::{AgentMemory, Builder, Clock};
 use clap::{Args, ValueHint};
+use jiff::Timestamp;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tracing::level_filters::LevelFilter;
 
 // The toolsets to mount. (A doc comment would become the help of each command.)
@@ -223,9 +224,32 @@ impl Reach {
     }
 
     /// Starts logging, and adds all settings to a builder.
-    pub(super) fn builder(&self, mut builder: Builder) -> Result<Builder, Error> {
+    pub(super) fn builder(&self, builder: Builder) -> Result<Builder, Error> {
+        self.granting(builder, starting_repositories().chain(self.allowed()?))
+    }
+
+    /// The same, but only one repository is granted.
+    pub(super) fn builder_of(&self, builder: Builder, root: &Path) -> Result<Builder, Error> {
+        self.granting(builder, [root.to_owned()])
+    }
+
+    /// The time of a call that arrives now.
+    pub(super) fn now(&self) -> Result<Timestamp, Error> {
+        let clock = self.testing.clock();
+        let clock = clock.map(|clock| clock.read(FIXED_CLOCK, value::fixed_clock)).transpose()?;
+        Ok(match clock {
+            Some(Clock::Fixed { start, .. }) => start,
+            Some(Clock::System) | None => Timestamp::now(),
+        })
+    }
+
+    fn granting(
+        &self,
+        mut builder: Builder,
+        directories: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Builder, Error> {
         start_logging(self.log_level.as_ref())?;
-        for directory in starting_repositories().chain(self.allowed()?) {
+        for directory in directories {
             tracing::debug!(directory = %directory.display(), "granted");
             builder = builder.allow(directory);
         }
@@ -291,8 +315,12 @@ pub(super) fn memory_of<C: Choice>(
 }
 
 impl Testing {
+    fn clock(&self) -> Option<Setting> {
+        Setting::parse("--fixed-clock", self.fixed_clock.as_ref())
+    }
+
     fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
-        if let Some(clock) = Setting::parse("--fixed-clock", self.fixed_clock.as_ref()) {
+        if let Some(clock) = self.clock() {
             builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);
             warn_of_test(&clock);
         }

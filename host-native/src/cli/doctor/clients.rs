@@ -1,7 +1,7 @@
 //! The clients on this machine, and what they start.
 
 use super::finding::Finding;
-use agent_memory_client_config::{Client, Directories, Scope, Server, installed};
+use agent_memory_client_config::{Client, Directories, Scope, Server, installed, installed_hooks};
 use agent_memory_setting_values::path_mistake;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -23,7 +23,31 @@ pub(super) fn findings() -> Vec<Finding> {
         Err(error) => return vec![Finding::warning(ABOUT, error)],
     };
     let found = Client::ALL.into_iter().filter(|client| client.is_found(&directories));
-    found.map(|client| finding(client, &directories)).collect()
+    let of_client = |client| {
+        [finding(client, &directories)].into_iter().chain(finding_of_hooks(client, &directories))
+    };
+    found.flat_map(of_client).collect()
+}
+
+/// What is wrong with the client's hooks that start this program; none if nothing is.
+fn finding_of_hooks(client: Client, directories: &Directories) -> Option<Finding> {
+    if !client.has_hooks() {
+        return None;
+    }
+    let title = client.title();
+    let file = client.hooks_file(Scope::User, directories);
+    let hooks = match file.and_then(|file| installed_hooks(&file, client)) {
+        Ok(hooks) => hooks,
+        // Said of the servers already.
+        Err(_) if client.has_one_file() => return None,
+        Err(error) => return Some(Finding::warning(ABOUT, format!("hooks of {title}: {error}"))),
+    };
+    let programs = hooks.iter().filter_map(|(_, line)| line.first());
+    let missing = programs.map(Path::new).find(|path| path.is_absolute() && !path.is_file())?;
+    let missing = missing.display();
+    let message = format!("hooks of {title} start `{missing}`, which does not exist");
+    let again = format!("run `agent-memory install {} --hooks`", client.name());
+    Some(Finding::error(ABOUT, message).advise(again))
 }
 
 fn finding(client: Client, directories: &Directories) -> Finding {

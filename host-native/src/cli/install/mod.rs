@@ -1,6 +1,8 @@
-//! `install` and `uninstall`: the entry of this program in the configuration of MCP clients.
+//! `install` and `uninstall`: the entry of this program in the configuration of MCP clients, and its
+//! hooks.
 
 mod failed;
+mod hooks;
 mod own_command;
 mod target;
 
@@ -11,6 +13,7 @@ use super::{Error, help, program};
 use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
 use clap::{Args, FromArgMatches};
 use failed::failed;
+use hooks::HookOptions;
 use own_command::OwnCommand;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,11 +41,14 @@ pub struct Install {
     #[arg(long, value_name = "URL", conflicts_with_all = ["toolset", "arguments"])]
     http: Option<String>,
 
+    #[command(flatten)]
+    hooks: HookOptions,
+
     /// Show the change, and do not make it
     #[arg(long = "dry-run")]
     shows_only: bool,
 
-    /// Further arguments of `agent-memory serve`, after `--`
+    /// Further arguments of `agent-memory serve` and of the hooks, after `--`
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<String>,
 }
@@ -50,7 +56,8 @@ pub struct Install {
 /// Take this program out of an MCP client.
 ///
 /// The configuration file gets the bytes that it had before `install`. If somebody has changed it
-/// since, the entry alone is taken out. What agents have stored stays.
+/// since, the entry alone is taken out. The hooks are taken out in the same way. What agents have
+/// stored stays.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("../help/uninstall.txt")]))]
 pub struct Uninstall {
@@ -69,28 +76,23 @@ impl Install {
             self.target.check_without_client()?;
             return list(&directories, "install");
         };
-        let server = self.server(client)?;
-        let file = self.target.file(client, &directories)?;
-        let mut plan = Plan::install(&file, client, &server).map_err(failed)?;
-        if self.target.is_of_project() {
-            plan = plan.without_backup();
-        }
+        let plans = self.plans(client, &directories)?;
         let title = client.title();
-        if plan.changes_nothing() {
-            print(&format!("{title} has agent-memory already, in `{}`", plan.file().display()))?;
+        if plans.iter().all(Plan::changes_nothing) {
+            print(&format!("{title} has agent-memory already, in {}", files(&plans)))?;
             return Ok(ExitCode::SUCCESS);
         }
         let own = self.own_command(client);
-        show(&plan)?;
+        show(&plans)?;
         if self.shows_only {
             return Ok(ExitCode::SUCCESS);
         }
-        match own {
-            Some(own) => own.install(&plan)?,
-            None => plan.carry_out().map_err(failed)?,
-        }
-        if let Some(backup) = plan.backup().filter(|backup| backup.exists()) {
+        carry_out(&plans, own.map(|own| move |plan: &Plan| own.install(plan)))?;
+        for backup in plans.iter().filter_map(Plan::backup).filter(|backup| backup.exists()) {
             print_note(&format!("kept the state before in `{}`", backup.display()));
+        }
+        if client == Client::Codex && plans.len() > 1 {
+            print_note("Codex asks once whether it may run the hooks: look at them with `/hooks`");
         }
         print_note(&format!(
             "start {title} anew to use it. What agents store stays on this machine, unless a model \
@@ -120,15 +122,37 @@ impl Install {
         arguments.extend(toolset.map(|toolset| format!("--toolset={toolset}")));
         arguments.extend(self.arguments.iter().cloned());
         check(&arguments)?;
-        let start = program::start().map(|part| {
-            part.to_str().map(str::to_owned).ok_or_else(|| {
-                let shown = part.to_string_lossy().into_owned();
-                Error::usage(format!("the path `{shown}` is not UTF-8: move the program"))
-            })
-        });
-        let mut start = start.collect::<Result<Vec<String>, Error>>()?.into_iter();
+        let mut start = start()?.into_iter();
         let program = start.next().unwrap_or_default();
         Ok(Server::Command { program, arguments: start.chain(arguments).collect() })
+    }
+
+    /// The changes: of the file with the servers first, then of the file with the hooks.
+    fn plans(&self, client: Client, directories: &Directories) -> Result<Vec<Plan>, Error> {
+        let server = self.server(client)?;
+        let file = self.target.file(client, directories)?;
+        let file_of_hooks = if self.hooks.are_wanted() {
+            self.target.hooks_file(client, directories)?
+        } else {
+            None
+        };
+        let hooks = self.hooks.hooks(client, &start()?, &self.arguments)?;
+        let plans = match (hooks, file_of_hooks) {
+            (Some(hooks), _) if client.has_one_file() => {
+                vec![Plan::install_both(&file, client, &server, &hooks)]
+            }
+            (Some(hooks), Some(file_of_hooks)) => vec![
+                Plan::install(&file, client, &server),
+                Plan::install_hooks(&file_of_hooks, client, &hooks),
+            ],
+            _ => vec![Plan::install(&file, client, &server)],
+        };
+        let plans = plans.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        Ok(if self.target.is_of_project() {
+            plans.into_iter().map(Plan::without_backup).collect()
+        } else {
+            plans
+        })
     }
 
     fn own_command(&self, client: Client) -> Option<OwnCommand> {
@@ -144,23 +168,25 @@ impl Uninstall {
             return list(&directories, "uninstall");
         };
         let file = self.target.file(client, &directories)?;
-        let plan = Plan::uninstall(&file, client).map_err(failed)?;
-        if plan.changes_nothing() {
+        let mut plans = vec![Plan::uninstall(&file, client).map_err(failed)?];
+        if client.has_hooks() && !client.has_one_file() {
+            let file = self.target.hooks_file(client, &directories)?;
+            let plan = file.map(|file| Plan::uninstall_hooks(&file, client)).transpose();
+            plans.extend(plan.map_err(failed)?);
+        }
+        if plans.iter().all(Plan::changes_nothing) {
             let title = client.title();
-            print(&format!("{title} has no agent-memory, in `{}`", plan.file().display()))?;
+            print(&format!("{title} has no agent-memory, in {}", files(&plans)))?;
             return Ok(ExitCode::SUCCESS);
         }
-        show(&plan)?;
+        show(&plans)?;
         if !self.shows_only {
             let own = self
                 .target
                 .may_use_own_command()
                 .then(|| OwnCommand::from_client(client))
                 .flatten();
-            match own {
-                Some(own) => own.uninstall(&plan)?,
-                None => plan.carry_out().map_err(failed)?,
-            }
+            carry_out(&plans, own.map(|own| move |plan: &Plan| own.uninstall(plan)))?;
             print_note("what agents have stored is kept");
         }
         Ok(ExitCode::SUCCESS)
@@ -194,13 +220,46 @@ fn check(arguments: &[String]) -> Result<(), Error> {
         .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))
 }
 
-fn show(plan: &Plan) -> Result<(), Error> {
-    print(&format!("{}:", plan.file().display()))?;
-    let diff = plan.diff();
-    // Anyone may have written a project's file.
-    let shown =
-        diff.lines().map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t"));
-    print(&shown.collect::<Vec<_>>().join("\n"))
+/// The command line that starts this program, without its arguments.
+fn start() -> Result<Vec<String>, Error> {
+    let start = program::start().map(|part| {
+        part.to_str().map(str::to_owned).ok_or_else(|| {
+            let shown = part.to_string_lossy().into_owned();
+            Error::usage(format!("the path `{shown}` is not UTF-8: move the program"))
+        })
+    });
+    start.collect()
+}
+
+fn files(plans: &[Plan]) -> String {
+    let files: Vec<_> = plans.iter().map(|plan| format!("`{}`", plan.file().display())).collect();
+    files.join(" and ")
+}
+
+fn show(plans: &[Plan]) -> Result<(), Error> {
+    for plan in plans.iter().filter(|plan| !plan.changes_nothing()) {
+        print(&format!("{}:", plan.file().display()))?;
+        let diff = plan.diff();
+        // Anyone may have written a project's file.
+        let shown =
+            diff.lines().map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t"));
+        print(&shown.collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(())
+}
+
+/// Makes the changes, that of the servers by the client's own command if it has one.
+fn carry_out(
+    plans: &[Plan],
+    own: Option<impl Fn(&Plan) -> Result<(), Error>>,
+) -> Result<(), Error> {
+    for (number, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.changes_nothing()) {
+        match &own {
+            Some(own) if number == 0 => own(plan)?,
+            _ => plan.carry_out().map_err(failed)?,
+        }
+    }
+    Ok(())
 }
 
 /// The clients that are found, and whether they have this program.

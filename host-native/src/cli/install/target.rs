@@ -97,13 +97,26 @@ impl Target {
                 std::path::absolute(file)
                     .map_err(|error| Error::usage(format!("`{shown}`: {error}")))
             }
-            None => {
-                let scope = match self.scope {
-                    NamedScope::User => Scope::User,
-                    NamedScope::Project => Scope::Project,
-                };
-                client.file(scope, directories).map_err(failed)
-            }
+            None => client.file(self.scope(), directories).map_err(failed),
+        }
+    }
+
+    /// The file with the client's hooks. None for a file that is named, which has the servers.
+    pub(super) fn hooks_file(
+        &self,
+        client: Client,
+        directories: &Directories,
+    ) -> Result<Option<PathBuf>, Error> {
+        if self.file.is_some() {
+            return Ok(None);
+        }
+        client.hooks_file(self.scope(), directories).map(Some).map_err(failed)
+    }
+
+    fn scope(&self) -> Scope {
+        match self.scope {
+            NamedScope::User => Scope::User,
+            NamedScope::Project => Scope::Project,
         }
     }
 

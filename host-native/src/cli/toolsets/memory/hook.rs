@@ -1,18 +1,17 @@
 //! The answers to a client that starts this program at an event of its own, which clients call a hook.
 
+use super::event::{enter_directory, read_event};
+use super::record::{Ending, Session};
 use super::resume::{Request, Resumed};
 use crate::cli::answer::read;
 use crate::cli::output::{print, print_note};
 use crate::cli::settings::Reach;
 use crate::cli::terminal::visible;
 use crate::cli::{Error, help};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Read, stdin};
 use std::process::ExitCode;
-
-/// The longest event that is read, in bytes.
-const MAX_EVENT: u64 = 1 << 20;
 
 /// The longest text in bytes of UTF-8. Claude Code gives a model 10,000 characters of a hook or else
 /// next to nothing, Codex about 2,500 tokens: no text of so many bytes is longer.
@@ -24,12 +23,14 @@ const BUDGETS: (u32, u32) = (200, 2_300);
 /// The budget if none is given.
 const USUAL_BUDGET: u32 = 1_500;
 
-/// Tell a client's agent what is remembered, at an event of the client.
+/// Tell a client's agent what is remembered, or record its session, at an event of the client.
 ///
-/// For the settings of a client, which starts this at the event. It reads the event as JSON on
-/// standard input, and prints what the agent needs to go on, in the client's form. It writes nothing
-/// and needs no network. Whatever goes wrong is said on standard error; the exit status is 0, so that
-/// no session fails for it.
+/// For the settings of a client, which starts this at the event; `install CLIENT --hooks` adds it. It
+/// reads the event as JSON on standard input. At the start of a session it prints what the agent
+/// needs to go on, in the client's form, and writes nothing. Before the context is cut and at the
+/// end, it prints nothing and adds a line to the agent's log of today, in repositories that have such
+/// logs. It needs no model and no network. Whatever goes wrong is said on standard error; the exit
+/// status is 0, so that no session fails for it.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/hook.txt"),
@@ -64,20 +65,47 @@ enum HookClient {
 enum Event {
     /// A session begins, goes on, or begins anew after its context was cut
     SessionStart,
+    /// The context of a session is about to be cut
+    PreCompact,
+    /// A session ends
+    SessionEnd,
 }
 
 impl Hook {
+    /// Checks the arguments of a hook: a client would only say that it failed.
+    pub(in crate::cli) fn check(arguments: &[String]) -> Result<(), clap::Error> {
+        let command = Hook::augment_args(clap::Command::new("hook"));
+        command.try_get_matches_from(arguments).map(drop)
+    }
+
     pub(in crate::cli) fn run(mut self) -> Result<ExitCode, Error> {
-        let Event::SessionStart = self.event;
-        enter_directory();
-        let (least, most) = BUDGETS;
-        self.request.budget = Some(self.request.budget.unwrap_or(USUAL_BUDGET).clamp(least, most));
-        let printed =
-            self.text().and_then(|text| print(&self.client.context(text.trim_end()).to_string()));
-        if let Err(error) = printed {
+        let event = read_event();
+        enter_directory(&event);
+        let done = match self.event {
+            Event::SessionStart => self.tell(),
+            Event::PreCompact => self.record(Ending::Cut, &event),
+            Event::SessionEnd => self.record(Ending::End, &event),
+        };
+        if let Err(error) = done {
             print_note(&visible(&format!("agent-memory: {error}")));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints what is remembered.
+    fn tell(&mut self) -> Result<(), Error> {
+        let (least, most) = BUDGETS;
+        self.request.budget = Some(self.request.budget.unwrap_or(USUAL_BUDGET).clamp(least, most));
+        let text = self.text()?;
+        print(&self.client.context(text.trim_end()).to_string())
+    }
+
+    /// Adds a record to the log.
+    fn record(&self, ending: Ending, event: &Value) -> Result<(), Error> {
+        let client = self.client.to_possible_value();
+        let client = client.as_ref().map(PossibleValue::get_name).unwrap_or_default();
+        let agent = self.request.agent.as_deref();
+        Session { client, ending, event, agent }.record(&self.reach)
     }
 
     /// The text, with a budget that makes it as short as clients take it.
@@ -114,30 +142,6 @@ impl HookClient {
                 json!({ "hookSpecificOutput": output })
             }
         }
-    }
-}
-
-/// Goes to the directory of the session: a client may start its hooks elsewhere.
-fn enter_directory() {
-    if stdin().is_terminal() {
-        return;
-    }
-    // Not to the end of the input, which some clients leave open.
-    let mut events = serde_json::Deserializer::from_reader(stdin().take(MAX_EVENT)).into_iter();
-    let event: Value = match events.next() {
-        None => return,
-        Some(Ok(event)) => event,
-        Some(Err(error)) => {
-            return print_note(&format!("agent-memory: the event cannot be read: {error}"));
-        }
-    };
-    // Cursor names the directories that are open.
-    let named = event["cwd"].as_str().or(event["workspace_roots"][0].as_str());
-    let Some(directory) = named else { return };
-    if let Err(error) = std::env::set_current_dir(directory) {
-        print_note(&visible(&format!("agent-memory: `{directory}` cannot be entered: {error}")));
-        // The repository of another directory is not that of the session.
-        let _ = std::env::set_current_dir("/");
     }
 }
 

@@ -1,10 +1,13 @@
 //! Searching what is kept and going on with it, for people and for the hooks of clients.
 
 mod ask;
+mod event;
 mod hits;
 pub(in crate::cli) mod hook;
 mod marks;
+mod record;
 pub(in crate::cli) mod resume;
+mod transcript;
 
 use crate::cli::answer::read;
 use crate::cli::embedder::EmbedderOptions;

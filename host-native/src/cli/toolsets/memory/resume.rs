@@ -41,7 +41,7 @@ pub struct Resume {
 pub(super) struct Request {
     /// The agent that goes on; with only one agent, it need not be named
     #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
+    pub(super) agent: Option<String>,
 
     /// The length of the text in tokens of 4 characters, at most [default: 1500]
     #[arg(long, value_name = "N")]

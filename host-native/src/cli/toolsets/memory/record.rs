@@ -1,0 +1,243 @@
+//! A short record of a session in the log of an agent, when its client cuts or ends it.
+
+use super::transcript::{self, Transcript};
+use crate::cli::program::{builder, runtime};
+use crate::cli::settings::Reach;
+use crate::cli::{Error, answer};
+use crate::enclosing_repository::repository_around;
+use crate::{AgentMemory, Caller, Completion, Reference};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// The most characters of a record.
+const MAX_RECORD: usize = 300;
+
+/// The most characters of an id, of a reason, and of what the user asked for.
+const MAX_ID: usize = 64;
+const MAX_REASON: usize = 32;
+const MAX_REQUEST: usize = 120;
+
+/// How long the record waits for another writer, unless an option says otherwise.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// How long it may take in all. Claude Code waits 1.5 s for its hooks when it ends.
+const TIMEOUT: Duration = Duration::from_millis(1_400);
+
+/// The section of the default schema that tells what was done.
+const SECTION: &str = "Discussion Summary";
+
+/// The template whose argument names the agents of a repository.
+const TEMPLATE: &str = "sessions://{agent}/summary";
+
+/// What happens to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Its context is about to be cut.
+    Cut,
+    /// It ends.
+    End,
+}
+
+/// A session that is to be recorded.
+pub(super) struct Session<'a> {
+    /// The client's name.
+    pub client: &'a str,
+    pub ending: Ending,
+    /// What the client says.
+    pub event: &'a Value,
+    /// The agent whose log gets the record. None: the only one of the repository.
+    pub agent: Option<&'a str>,
+}
+
+impl Session<'_> {
+    /// Adds the record to the agent's log of today in the repository around the working directory.
+    /// Where no agent has a log yet, nothing is made.
+    pub(super) fn record(&self, reach: &Reach) -> Result<(), Error> {
+        let here = std::env::current_dir().ok();
+        let Some(repository) = here.and_then(|here| repository_around(&here)) else {
+            return Ok(());
+        };
+        let builder = builder().toolsets(["sessions"]).lock_wait(LOCK_WAIT);
+        let memory = reach.builder_of(builder, &repository)?.build().map_err(Error::usage)?;
+        let now = reach.now()?;
+        let runtime = runtime()?;
+        let recorded = runtime
+            .block_on(async { tokio::time::timeout(TIMEOUT, self.write(&memory, now)).await });
+        // A call that still waits for the lock must not keep the client waiting.
+        runtime.shutdown_background();
+        recorded.unwrap_or_else(|_| Err(Error::storage("the log is busy: nothing is recorded")))
+    }
+
+    async fn write(&self, memory: &AgentMemory, now: Timestamp) -> Result<(), Error> {
+        let Some(agent) = self.agent_of(memory).await? else { return Ok(()) };
+        let Some(record) = self.text(now) else { return Ok(()) };
+        let entry = json!({ "agent_name": agent, "section": SECTION, "content": record });
+        let added = memory.call("append_entry", &entry.to_string()).await;
+        let is_missing = added.as_ref().is_ok_and(|outcome| {
+            outcome.answer.as_ref().is_err_and(|error| error.code == "SessionNotFound")
+        });
+        if !is_missing {
+            return answer::result_of::<Value>(added).map(drop);
+        }
+        let start = json!({ "agent_name": agent }).to_string();
+        answer::result_of::<Value>(memory.call("start_session", &start).await)?;
+        answer::result_of::<Value>(memory.call("append_entry", &entry.to_string()).await).map(drop)
+    }
+
+    /// The agent whose log gets the record. None if no agent has a log here.
+    async fn agent_of(&self, memory: &AgentMemory) -> Result<Option<String>, Error> {
+        let completion = Completion {
+            reference: Reference::ResourceTemplate(TEMPLATE.to_owned()),
+            argument: "agent".to_owned(),
+            value: String::new(),
+            others: BTreeMap::new(),
+        };
+        let agents = memory.complete(completion, Caller::default()).await;
+        let agents: Vec<String> = answer::result_of(agents)?;
+        match (self.agent, &agents[..]) {
+            (_, []) => Ok(None),
+            (Some(agent), _) => Ok(Some(agent.to_owned())),
+            (None, [only]) => Ok(Some(only.clone())),
+            (None, several) => {
+                let names: Vec<_> = several.iter().map(|name| format!("`{name}`")).collect();
+                let names = names.join(", ");
+                Err(Error::usage(format!("{names} have logs here: name one with `--agent`")))
+            }
+        }
+    }
+
+    /// The record: one item of a list. None if nobody asked for anything in the session.
+    fn text(&self, now: Timestamp) -> Option<String> {
+        let path = self.event["transcript_path"].as_str().filter(|path| !path.is_empty());
+        // A client may keep none, or write it later.
+        let transcript = path.and_then(|path| transcript::read(Path::new(path)).ok());
+        let is_empty = |known: &Transcript| known.is_whole && known.requests == 0;
+        if self.client == "claude-code" && transcript.as_ref().is_some_and(is_empty) {
+            return None;
+        }
+        Some(self.line(now, &transcript.unwrap_or_default()))
+    }
+
+    fn line(&self, now: Timestamp, transcript: &Transcript) -> String {
+        let what = match self.ending {
+            Ending::Cut => "the context was about to be cut",
+            Ending::End => "the session ended",
+        };
+        let named = |names: [&str; 2], longest: usize| {
+            let text = names.iter().find_map(|name| self.event[*name].as_str());
+            text.map(|text| plain(text, longest)).filter(|text| !text.is_empty())
+        };
+        let mut details = vec![format!("`{}`", self.client)];
+        let id = named(["session_id", "conversation_id"], MAX_ID);
+        details.extend(id.map(|id| format!("session `{id}`")));
+        let reason = named(["reason", "trigger"], MAX_REASON);
+        details.extend(reason.map(|reason| format!("reason `{reason}`")));
+        let mut line = format!("- {}: {what} ({})", now.strftime("%H:%M UTC"), details.join(", "));
+        let Transcript { requests, files, last, is_whole } = transcript;
+        if *requests > 0 {
+            let least = if *is_whole { "" } else { "at least " };
+            line += &format!(
+                "; {least}{}, {} edited",
+                many(*requests, "request"),
+                many(*files, "file")
+            );
+        }
+        if let Some(last) = last {
+            let begin = "; last request: `";
+            let room = MAX_RECORD.saturating_sub(line.chars().count() + begin.len() + 1);
+            let request = shown(last, room.min(MAX_REQUEST));
+            line += &format!("{begin}{request}`");
+        }
+        line
+    }
+}
+
+fn many(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// The letters of an id.
+fn plain(text: &str, longest: usize) -> String {
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);
+    text.chars().filter(is_plain).take(longest).collect()
+}
+
+/// A text for a code span, which no text leaves: on one line, and without words that may be keys.
+fn shown(text: &str, longest: usize) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words = words.filter(|word| !word.is_empty());
+    let words = words.map(|word| if may_be_key(word) { "(left out)" } else { word });
+    let text = words.collect::<Vec<_>>().join(" ").replace('`', "'");
+    if text.chars().count() <= longest {
+        return text;
+    }
+    let cut: String = text.chars().take(longest.saturating_sub(3)).collect();
+    format!("{}...", cut.trim_end())
+}
+
+/// Whether a word may be a key or a password: a long one of letters and digits, or what stands behind
+/// a name such as `token=`.
+fn may_be_key(word: &str) -> bool {
+    let (name, value) = word.split_once(['=', ':']).unwrap_or(("", word));
+    let name = name.to_ascii_lowercase();
+    let is_named = ["key", "token", "secret", "password", "passwd"].iter();
+    let is_named = !value.is_empty() && is_named.into_iter().any(|end| name.ends_with(end));
+    let has_digit = word.chars().any(|letter| letter.is_ascii_digit());
+    let has_letter = word.chars().any(|letter| letter.is_ascii_alphabetic());
+    // A path has parts that are short.
+    let longest = word.split(['/', '.', '\\']).map(|part| part.chars().count()).max();
+    is_named || has_digit && has_letter && longest.unwrap_or_default() >= 20
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(event: &Value, transcript: &Transcript) -> String {
+        let session = Session { client: "codex", ending: Ending::Cut, event, agent: None };
+        session.line("2025-01-20T10:04:59Z".parse().unwrap(), transcript)
+    }
+
+    #[test]
+    fn a_record_says_what_is_known() {
+        assert_eq!(
+            line(&Value::Null, &Transcript::default()),
+            "- 10:04 UTC: the context was about to be cut (`codex`)"
+        );
+        let event = json!({ "session_id": "a1", "trigger": "auto" });
+        let last = Some("Fix `it`".to_owned());
+        let transcript = Transcript { requests: 1, files: 2, last, is_whole: false };
+        assert_eq!(
+            line(&event, &transcript),
+            "- 10:04 UTC: the context was about to be cut (`codex`, session `a1`, reason `auto`); at \
+             least 1 request, 2 files edited; last request: `Fix 'it'`"
+        );
+    }
+
+    #[test]
+    fn a_record_is_short_whatever_a_client_says() {
+        let long = "word ".repeat(1000);
+        let event = json!({ "session_id": "x`\n# y".repeat(100), "reason": long });
+        let last = Some("Ünïcode `<!-- ".repeat(1000));
+        let transcript =
+            Transcript { requests: usize::MAX, files: usize::MAX, last, is_whole: false };
+        let record = line(&event, &transcript);
+        assert!(record.chars().count() <= MAX_RECORD, "{record}");
+        assert!(!record.contains('\n') && record.matches('`').count() == 8, "{record}");
+    }
+
+    #[test]
+    fn words_that_may_be_keys_are_left_out() {
+        for key in ["sk-proj-abcdefghij0123456789", "TOKEN=x", "password:hunter2"] {
+            assert_eq!(shown(&format!("Use {key} now"), 100), "Use (left out) now", "{key}");
+        }
+        for word in
+            ["src/cli/toolsets/memory/hook2.rs", "https://example.org/a/b1", "note:", "2025"]
+        {
+            assert_eq!(shown(word, 100), word);
+        }
+    }
+}
