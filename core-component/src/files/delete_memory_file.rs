@@ -2,12 +2,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Output;
-use super::change::change;
+use super::change::{MAX_FILES, change};
 use super::error::Error;
 use super::path::{FilePath, MAX_PATH};
 use super::tree::{Files, Found};
 use super::walk::{Walk, Which};
-use crate::storage::{Area, Change, MAX_CHANGES};
+use crate::storage::{Area, Change};
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct DeleteMemoryFile;
@@ -65,8 +65,8 @@ pub(super) fn all(
         Found::Directory => Walk::new(files, path, Which::All)?.all()?,
         Found::Nothing | Found::BelowFile(_) => return Err(Error::nothing_at(path)),
     };
-    if found.len() > MAX_CHANGES {
-        return Err(Error::too_many_files(path, MAX_CHANGES, verb));
+    if found.len() > MAX_FILES {
+        return Err(Error::too_many_files(path, MAX_FILES, verb));
     }
     let mut all = Vec::new();
     for (file, _) in found {

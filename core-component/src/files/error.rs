@@ -36,7 +36,8 @@ impl Error {
 
     /// No file is at a path in which text was to be replaced.
     pub(super) fn no_file_to_edit(path: &FilePath) -> Self {
-        let message = format!("Error: The path {path} does not exist. Please provide a valid path.");
+        let message =
+            format!("Error: The path {path} does not exist. Please provide a valid path.");
         Self::new(Code::NotFound, message)
     }
 

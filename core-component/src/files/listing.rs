@@ -50,9 +50,13 @@ pub(super) fn listing(files: &Files<'_>, directory: &FilePath) -> Result<String,
     }));
     if items.len() > MAX_ENTRIES {
         let more = items.len() - MAX_ENTRIES;
-        lines.push(format!("({more} more are not listed: view a subdirectory, or delete old files.)"));
+        lines.push(format!(
+            "({more} more are not listed: view a subdirectory, or delete old files.)"
+        ));
     }
-    lines.extend(left.iter().take(MAX_NOTES).map(|error| format!("(Not listed: {})", error.message())));
+    lines.extend(
+        left.iter().take(MAX_NOTES).map(|error| format!("(Not listed: {})", error.message())),
+    );
     Ok(lines.join("\n"))
 }
 

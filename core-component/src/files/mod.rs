@@ -11,6 +11,7 @@ mod delete_memory_file;
 mod error;
 mod forget;
 mod insert_memory_file;
+mod interrupted;
 mod listing;
 mod path;
 mod place;

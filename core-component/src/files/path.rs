@@ -116,11 +116,29 @@ mod tests {
             assert_eq!(path.below_root(), below);
         }
         for text in [
-            "", "/", "memories/a", "/memoriesa", "/memory/a", "/memories//a", "/memories/a//",
-            "/memories/../a", "/memories/a/../../b", "/memories/.", "/memories/.git/config",
-            "/memories/.agent-memory/lock", "/memories/a/.hidden", "/memories/%2e%2e/a",
-            "/memories/a%2Fb", "/memories/..%5Ca", "/memories/a\\b", "/memories/c:", "/memories/nul",
-            "/memories/a.", "/memories/a ", "/memories/a\nb", "/memories\0",
+            "",
+            "/",
+            "memories/a",
+            "/memoriesa",
+            "/memory/a",
+            "/memories//a",
+            "/memories/a//",
+            "/memories/../a",
+            "/memories/a/../../b",
+            "/memories/.",
+            "/memories/.git/config",
+            "/memories/.agent-memory/lock",
+            "/memories/a/.hidden",
+            "/memories/%2e%2e/a",
+            "/memories/a%2Fb",
+            "/memories/..%5Ca",
+            "/memories/a\\b",
+            "/memories/c:",
+            "/memories/nul",
+            "/memories/a.",
+            "/memories/a ",
+            "/memories/a\nb",
+            "/memories\0",
         ] {
             assert!(FilePath::parse(text, "path").is_err(), "{text:?}");
         }

@@ -194,7 +194,8 @@ mod tests {
         let text = "x".repeat(99) + "\n";
         let view = viewed(&text.repeat(2_000), Some((2, 1_500))).expect("a view");
         assert!(view.starts_with("     2\tx"), "{view}");
-        let note = "(These are lines 2 to 468 of 2000. View the next ones with view_range [469, 1500].)";
+        let note =
+            "(These are lines 2 to 468 of 2000. View the next ones with view_range [469, 1500].)";
         assert_eq!(view.lines().last(), Some(note));
         assert_eq!(view.lines().count(), 468);
         let long = "y".repeat(60_000);

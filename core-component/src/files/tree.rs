@@ -112,10 +112,7 @@ impl<'a> Files<'a> {
     }
 
     /// The entries of a directory that the caller reaches, by name. `None` if there is none.
-    pub fn entries(
-        &self,
-        path: &FilePath,
-    ) -> Result<Option<Vec<(String, Status)>>, ReadError> {
+    pub fn entries(&self, path: &FilePath) -> Result<Option<Vec<(String, Status)>>, ReadError> {
         let directory = self.at(path).map_err(ReadError::Other)?;
         let Some(entries) = self.tree.list(Area::Documents, &directory)? else {
             return Ok(None);
