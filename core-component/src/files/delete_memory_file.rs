@@ -17,6 +17,7 @@ pub(super) struct DeleteMemoryFile;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Delete memory files")]
 pub(super) struct Input {
+    /// The file or directory.
     #[schemars(length(max = MAX_PATH))]
     path: String,
 }

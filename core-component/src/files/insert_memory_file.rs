@@ -18,10 +18,12 @@ pub(super) struct InsertMemoryFile;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Insert into a memory file")]
 pub(super) struct Input {
+    /// The file.
     #[schemars(length(max = MAX_PATH))]
     path: String,
     /// The number of the line after which the text goes; 0 is before the first line.
     insert_line: i64,
+    /// One line or several.
     #[schemars(length(max = MAX_TEXT))]
     insert_text: String,
 }

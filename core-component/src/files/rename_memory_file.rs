@@ -17,8 +17,10 @@ pub(super) struct RenameMemoryFile;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Rename memory files")]
 pub(super) struct Input {
+    /// The file or directory.
     #[schemars(length(max = MAX_PATH))]
     old_path: String,
+    /// Its new path, where nothing may be.
     #[schemars(length(max = MAX_PATH))]
     new_path: String,
 }

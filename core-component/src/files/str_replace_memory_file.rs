@@ -23,6 +23,7 @@ pub(super) struct StrReplaceMemoryFile;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Replace text in a memory file")]
 pub(super) struct Input {
+    /// The file.
     #[schemars(length(max = MAX_PATH))]
     path: String,
     /// Exactly as in the file, with its spaces and line breaks, without line numbers.
