@@ -214,3 +214,30 @@ impl From<storage::CommitError> for Error {
         failed.for_caller().into()
     }
 }
+
+/// Why a file was not read.
+pub(crate) enum ReadError {
+    /// This file or directory cannot be read, or its text is not of its form. Others perhaps can be
+    /// read. The bytes stay as they are until a person mends them.
+    Unusable(Error),
+    Other(Error),
+}
+
+impl From<storage::Error> for ReadError {
+    fn from(error: storage::Error) -> Self {
+        match error.code {
+            ErrorCode::Permission | ErrorCode::TooLarge | ErrorCode::InvalidPath => {
+                Self::Unusable(error.into())
+            }
+            _ => Self::Other(error.into()),
+        }
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Unusable(error) | ReadError::Other(error) => error,
+        }
+    }
+}

@@ -46,7 +46,7 @@ pub(crate) enum Wanted<'a> {
     Record(&'a str),
     /// A row of a layer, by the name that hits have of the layer.
     Row { layer: &'a str, id: i64 },
-    /// A log, a summary or a page of a store, whole.
+    /// A log, a summary, a page of a store or a memory file, whole.
     Document(&'a str),
 }
 

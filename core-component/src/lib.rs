@@ -29,6 +29,7 @@ mod component;
 pub mod context;
 mod error;
 mod existing;
+mod files;
 mod follow_up;
 mod forget;
 mod front_matter;

@@ -1,5 +1,7 @@
 //! Replacing one passage of a text by another, so that a caller need not send the whole text.
 
+use std::ops::Range;
+
 use unicode_segmentation::GraphemeCursor;
 
 use crate::text::normalise_line_ends;
@@ -35,9 +37,19 @@ pub(crate) fn replace_passage(text: &str, old: &str, new: &str) -> Result<String
     let searched = normalise_line_ends(text);
     let starts: Vec<usize> = occurrences(&searched, old).collect();
     let [start] = starts[..] else { return Err(Occurrences(starts.len())) };
-    let begin = original_offset(text, start);
-    let end = original_offset(text, start + old.len());
-    Ok([&text[..begin], new, &text[end..]].concat())
+    let Range { start, end } = original_range(text, start, old);
+    Ok([&text[..start], new, &text[end..]].concat())
+}
+
+/// The first `most` places of a passage, as [`replace_passage`] finds it.
+pub(crate) fn passages(text: &str, old: &str, most: usize) -> Vec<Range<usize>> {
+    let searched = normalise_line_ends(text);
+    let starts = occurrences(&searched, old).take(most);
+    starts.map(|start| original_range(text, start, old)).collect()
+}
+
+fn original_range(text: &str, start: usize, passage: &str) -> Range<usize> {
+    original_offset(text, start)..original_offset(text, start + passage.len())
 }
 
 /// The places at which a passage occurs, also those that overlap. A passage that would cut a letter from

@@ -14,10 +14,16 @@ use crate::stores::registry;
 use crate::tool::{Call, Checked, ErasedTool, name_the_only};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{layers, memory, records, sessions, stores};
+use crate::{files, layers, memory, records, sessions, stores};
 
-const TOOLSETS: &[&Toolset] =
-    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET, &memory::TOOLSET];
+const TOOLSETS: &[&Toolset] = &[
+    &sessions::TOOLSET,
+    &records::TOOLSET,
+    &layers::TOOLSET,
+    &stores::TOOLSET,
+    &files::TOOLSET,
+    &memory::TOOLSET,
+];
 
 /// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

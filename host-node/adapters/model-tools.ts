@@ -40,7 +40,7 @@ const argumentsOf = {
 } as const
 
 /** The codes of errors that a model can do something about. */
-const forModels: readonly string[] = ['invalid-request', 'deadline', 'memory', 'storage-calls']
+export const forModels: readonly string[] = ['invalid-request', 'deadline', 'memory', 'storage-calls']
 
 type Values = Readonly<Record<string, string | undefined>>
 

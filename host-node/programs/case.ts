@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Bytes by path below `.github/agent-memory/`, in the directory of records, or in the directory of stores. */
+/** Bytes by path below `.github/agent-memory/` or `/memories/`, in the directory of records, or in the directory of stores. */
 export type Documents = Map<string, Buffer>
 
 export type Format = 'json' | 'sqlite'
@@ -100,6 +100,8 @@ interface Storage {
   records?: Record<string, Contents>
   /** By the name of the store, and the path in it. */
   stores?: Record<string, Record<string, Contents>>
+  /** By the path below `/memories/`. */
+  files?: Record<string, Contents>
   layers?: { sql?: string[]; rows?: Query[] }
 }
 
@@ -167,7 +169,7 @@ function documentsOf(storage: Storage | undefined, directory: string): Documents
   const ofStores = Object.entries(storage?.stores ?? {}).flatMap(([name, files]) =>
     Object.entries(files).map(([path, contents]) => [`${name}/${path}`, contents] as const),
   )
-  const documents = storage?.repo ?? storage?.records ?? Object.fromEntries(ofStores)
+  const documents = storage?.repo ?? storage?.records ?? storage?.files ?? Object.fromEntries(ofStores)
   return new Map(Object.entries(documents).map(([path, contents]) => [path, bytesOf(contents, directory)]))
 }
 

@@ -113,7 +113,7 @@ function ownGrantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch
     return { allow, settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
   }
   if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }
-  if (toolset === 'stores') return { allow: [] }
+  if (toolset === 'stores' || toolset === 'files') return { allow: [] }
   return { allow: [scratch.places.repo] }
 }
 

@@ -24,7 +24,7 @@ export class Scratch implements Disposable {
   readonly memoryDir: string
   /** The path of the database of layers. */
   readonly database: string
-  /** The data directory, with the stores. It exists at first only if the case gives a store. */
+  /** The data directory, with the stores and memory files. It exists at first only if the case gives such. */
   readonly dataDir: string
   readonly #directory: string
   readonly #toolset: string
@@ -104,6 +104,7 @@ export class Scratch implements Disposable {
 
   get #tree(): string {
     if (isInRepository(this.#toolset)) return join(this.places.repo, '.github/agent-memory')
+    if (this.#toolset === 'files') return join(this.dataDir, 'files')
     return this.#toolset === 'stores' ? this.places.stores : this.memoryDir
   }
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-#: Bytes by path below `.github/agent-memory/`, in the directory of records, or in the directory of stores.
+#: Bytes by path below `.github/agent-memory/` or `/memories/`, in the directory of records, or in the directory of stores.
 Documents = dict[str, bytes]
 
 #: The paths for the placeholders of a case.
@@ -140,7 +140,7 @@ def _documents(storage: dict[str, Any], directory: Path) -> Documents:
         for name, files in storage.get("stores", {}).items()
         for path, contents in files.items()
     }
-    documents = storage.get("repo", storage.get("records", of_stores))
+    documents = storage.get("repo", storage.get("records", storage.get("files", of_stores)))
     return {path: _bytes(contents, directory) for path, contents in documents.items()}
 
 

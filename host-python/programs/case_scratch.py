@@ -25,7 +25,7 @@ class Scratch:
         self._temporary = tempfile.TemporaryDirectory(prefix="agent-memory-")
         #: All of it.
         self.directory = directory = Path(self._temporary.name).resolve()
-        #: The data directory, with the stores. It exists at first only if the case gives a store.
+        #: The data directory, with the stores and memory files. It exists at first only if the case gives such.
         self.data_dir = directory / "data"
         self._repo, self._elsewhere, self._stores = directory / "repo", directory / "elsewhere", self.data_dir / "stores"
         #: The directory of records or of the database. It exists at first only if the case gives something in it.
@@ -122,4 +122,6 @@ class Scratch:
     def _tree(self) -> Path:
         if self._is_in_repository():
             return self._repo / ".github/agent-memory"
+        if self._toolset == "files":
+            return self.data_dir / "files"
         return self._stores if self._toolset == "stores" else self.memory_dir

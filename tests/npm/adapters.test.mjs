@@ -1,10 +1,11 @@
 // Each adapter makes its calls through the machinery of the framework itself: one that works, one that is refused, and two
 // changes of one document at once.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
+import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { agent as llamaAgent } from "@llamaindex/workflow";
@@ -42,6 +43,9 @@ function checkSchema(schema) {
   assert.deepEqual(Object.keys(schema.properties).sort(), ["content", "date", "section"]);
   assert.deepEqual(schema.required, ["section", "content"]);
 }
+
+/** A message of a model of Anthropic. */
+const answer = (content, stop_reason) => ({ id: "msg", type: "message", role: "assistant", model: "m", content, stop_reason, usage: { input_tokens: 1, output_tokens: 1 } });
 
 const isRefusal = (text) => assert.match(text, /INVALID|heading/i);
 
@@ -108,8 +112,7 @@ test("the tool runner of Anthropic's SDK runs the tools", (context) =>
     checkSchema(tools.find(({ name }) => name === "append_entry").input_schema);
     const asked = calls.map(([name, input], index) => ({ type: "tool_use", id: `toolu_${index}`, name, input }));
     const sent = [];
-    const message = (content, stop_reason) => ({ id: "msg", type: "message", role: "assistant", model: "m", content, stop_reason, usage: { input_tokens: 1, output_tokens: 1 } });
-    const answers = [message(asked, "tool_use"), message([{ type: "text", text: "Done." }], "end_turn")];
+    const answers = [answer(asked, "tool_use"), answer([{ type: "text", text: "Done." }], "end_turn")];
     const fetch = async (_, { body }) => {
       sent.push(JSON.parse(body));
       return Response.json(answers.shift());
@@ -121,6 +124,57 @@ test("the tool runner of Anthropic's SDK runs the tools", (context) =>
     assert.deepEqual(results.map(({ is_error }) => is_error === true), [false, false, true]);
     isRefusal(JSON.stringify(results[2].content));
   }));
+
+test("the memory tool of Anthropic's SDK keeps files, and two edits of one file in one turn both stand", async (context) => {
+  const { memoryFiles } = await importInstalled("agent-memory/anthropic");
+  const dataDir = join(repository(context), "data");
+  const memory = await openMemory({ allow: [], toolsets: ["files"], dataDir });
+  try {
+    const tool = betaMemoryTool(memoryFiles(memory, { agent: "ada" }));
+    const path = "/memories/todo.md";
+    const edit = (word) => ({ command: "str_replace", path, old_str: `${word}: open`, new_str: `${word}: done` });
+    const turns = [
+      [{ command: "view", path: "/memories" }, { command: "create", path, file_text: "one: open\ntwo: open\n" }],
+      [edit("one"), edit("two"), edit("three")],
+      [{ command: "insert", path, insert_line: 2, insert_text: "three: open\n" }],
+      [{ command: "rename", old_path: path, new_path: "/memories/done.md" }],
+      [{ command: "view", path: "/memories/done.md", view_range: [1, 3] }, { command: "delete", path: "/memories/no.md" }],
+    ];
+    const answers = turns.map((inputs) => answer(inputs.map((input, index) => ({ type: "tool_use", id: `toolu_${index}`, name: "memory", input })), "tool_use"));
+    answers.push(answer([{ type: "text", text: "Done." }], "end_turn"));
+    const sent = [];
+    const fetch = async (_, { body }) => {
+      sent.push(JSON.parse(body));
+      return Response.json(answers.shift());
+    };
+    const client = new Anthropic({ apiKey: "none", fetch });
+    const messages = [{ role: "user", content: "Remember." }];
+    await client.beta.messages.toolRunner({ model: "m", max_tokens: 10, messages, tools: [tool] });
+    assert.deepEqual(sent[0].tools, [{ type: "memory_20250818", name: "memory" }]);
+    const results = sent.slice(1).map(({ messages }) => messages.at(-1).content.map(({ content, is_error }) => [content, is_error === true]));
+    assert.match(results[0][0][0], /^Here're the files and directories up to 2 levels deep in \/memories, /);
+    assert.deepEqual(results[0][1], [`File created successfully at: ${path}`, false]);
+    assert.deepEqual(results[1].map(([, isError]) => isError), [false, false, true]);
+    const refusal = `No replacement was performed, old_str \`three: open\` did not appear verbatim in ${path}.`;
+    assert.equal(results[1][2][0], refusal);
+    assert.deepEqual(results[4], [
+      ["Here's the content of /memories/done.md with line numbers:\n     1\tone: done\n     2\ttwo: done\n     3\tthree: open", false],
+      ["Error: The path /memories/no.md does not exist", true],
+    ]);
+    assert.equal(readFileSync(join(dataDir, "files/ada/done.md"), "utf8"), "one: done\ntwo: done\nthree: open\n");
+
+    const words = Array.from({ length: 50 }, (_, index) => `w${index}`);
+    const text = words.map((word) => `${word}: open\n`).join("");
+    await tool.run({ command: "create", path, file_text: text });
+    const edits = words.map((word) => ({ command: "str_replace", path, old_str: `${word}: open\n`, new_str: `${word}: done\n` }));
+    await Promise.all(edits.map((edit) => tool.run(edit)));
+    assert.equal(readFileSync(join(dataDir, "files/ada/todo.md"), "utf8"), text.replaceAll("open", "done"));
+    await memory.close();
+    await assert.rejects(async () => tool.run({ command: "view", path }), /closed/);
+  } finally {
+    await memory.close();
+  }
+});
 
 test("Mastra runs the tools", (context) =>
   withSession(context, async (memory, application) => {
@@ -207,7 +261,8 @@ test("the types of the adapters are those of the frameworks", async () => {
     import { memoryTools as ai } from 'agent-memory/ai'
     import { memoryTools as langchain } from 'agent-memory/langchain'
     import { memoryTools as openai } from 'agent-memory/openai'
-    import { memoryTools as anthropic } from 'agent-memory/anthropic'
+    import { memoryFiles, memoryTools as anthropic } from 'agent-memory/anthropic'
+    import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
     import { memoryTools as mastra } from 'agent-memory/mastra'
     import { memoryTools as llamaindex } from 'agent-memory/llamaindex'
     import { memoryServer } from 'agent-memory/claude-agent'
@@ -224,6 +279,7 @@ test("the types of the adapters are those of the frameworks", async () => {
     export const two: StructuredToolInterface[] = langchain(memory, ada)
     export const three: Tool[] = openai(memory, ada)
     export const four: Anthropic.Beta.BetaToolUnion[] = anthropic(memory, ada)
+    export const nine = betaMemoryTool(memoryFiles(memory, ada))
     export const five: McpServer = memoryServer(memory, ada).instance
     export const seven: ToolsInput = mastra(memory, ada)
     export const eight: BaseToolWithCall[] = llamaindex(memory, ada)

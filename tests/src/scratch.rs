@@ -27,6 +27,7 @@ enum Kept {
     Records,
     Layers,
     Stores,
+    Files,
 }
 
 const TREE: &str = ".github/agent-memory";
@@ -51,6 +52,7 @@ impl Scratch {
         let scratch = match case.toolset() {
             "records" => Self::with_records(&case.given()),
             "layers" => Self::with_layers(case.given_sql()),
+            "files" => Self::with_files(&case.given()),
             "stores" => Self::with_stores(&case.given_stores(), &case.given(), drive),
             _ => Self::new(&case.given()),
         };
@@ -81,6 +83,15 @@ impl Scratch {
         scratch
     }
 
+    /// The files are in the data directory, where the host keeps them by default.
+    fn with_files(given: &Documents) -> Self {
+        let scratch = Self { kept: Kept::Files, ..Self::new(&Documents::new()) };
+        for (path, contents) in given {
+            write_private_below(&scratch.files_dir().join(path), contents);
+        }
+        scratch
+    }
+
     /// The stores are where the host would create them.
     fn with_stores(names: &[&str], given: &Documents, drive: &str) -> Self {
         let scratch = Self { kept: Kept::Stores, ..Self::new(&Documents::new()) };
@@ -100,11 +111,7 @@ impl Scratch {
         }
         write_private(&scratch.data_dir().join("stores.yaml"), registry.as_bytes());
         for (path, contents) in given {
-            let path = scratch.stores_dir().join(path);
-            let mut private = fs::DirBuilder::new();
-            private.mode(0o700).recursive(true);
-            private.create(path.parent().expect("it is in a store")).expect("a scratch directory");
-            write_private(&path, contents);
+            write_private_below(&scratch.stores_dir().join(path), contents);
         }
         scratch
     }
@@ -156,6 +163,11 @@ impl Scratch {
         self.data_dir().join("stores")
     }
 
+    /// The directory of the memory files.
+    pub fn files_dir(&self) -> PathBuf {
+        self.data_dir().join("files")
+    }
+
     /// The settings of a case, with the paths of its places: of which toolset, the name, the value.
     pub fn settings(&self, case: &Case) -> Vec<(String, String, Value)> {
         let path = |path: PathBuf| Value::from(self.shown(&path));
@@ -200,9 +212,10 @@ impl Scratch {
             Kept::Records => self.memory_dir(),
             Kept::Layers => return documents,
             Kept::Stores => self.stores_dir(),
+            Kept::Files => self.files_dir(),
         };
         collect(&root, &root, &mut documents).expect("the tree is readable");
-        if self.kept == Kept::Records {
+        if matches!(self.kept, Kept::Records | Kept::Files) {
             let is_own =
                 |path: &str| OWN_NAMES.iter().any(|own| path.split('/').next() == Some(own));
             documents.retain(|path, _| !is_own(path));
@@ -260,6 +273,14 @@ fn write_private(path: &Path, contents: &[u8]) {
     let file = private.write(true).create_new(true).mode(0o600).open(path);
     file.and_then(|mut file| io::Write::write_all(&mut file, contents))
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+/// Writes a file and makes the directories on the way to it.
+fn write_private_below(path: &Path, contents: &[u8]) {
+    let mut private = fs::DirBuilder::new();
+    private.mode(0o700).recursive(true);
+    private.create(path.parent().expect("it is in a directory")).expect("a scratch directory");
+    write_private(path, contents);
 }
 
 /// Finds files and directories that others than the owner may use.

@@ -28,13 +28,13 @@ pub(super) struct Input {
     /// The `id` of a hit of `search_memory`: this entry, whole. Of layers, with its `section` and `agent`.
     #[schemars(length(min = 1, max = 100))]
     id: Option<String>,
-    /// The `path` of a hit: this page of a `store`, this summary, or all entries of this log, whole.
+    /// The `path` of a hit: this page of a `store`, this memory file, this summary, or all entries of this log, whole.
     #[schemars(length(min = 1, max = 1000))]
     path: Option<String>,
     /// With `id`: the `section` of the hit.
     #[schemars(length(min = 1, max = 100))]
     section: Option<String>,
-    /// Only what this agent kept, and all stores.
+    /// Only what this agent kept, and all stores and memory files.
     agent: Option<AgentName>,
     /// Of the session logs, only those of this repository: its absolute path.
     #[schemars(length(min = 1, max = 4096))]
@@ -132,8 +132,8 @@ fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Err
     let Input { id, path, section, agent, store, .. } = input;
     match (text, id.as_deref(), path.as_deref()) {
         (Some(text), None, None) => Ok(Wanted::Text(text)),
-        // Those of logs begin with `.github/`.
-        (None, None, Some(path)) if store.is_none() && !path.starts_with('.') => {
+        // Those of logs begin with `.github/`, those of memory files with `/memories/`.
+        (None, None, Some(path)) if store.is_none() && !path.starts_with(['.', '/']) => {
             refused("a `path` of a page needs the `store` of its hit")
         }
         (None, None, Some(path)) => Ok(Wanted::Document(path)),

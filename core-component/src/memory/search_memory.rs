@@ -62,7 +62,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = 2000))]
     query: String,
-    /// Only what this agent kept, and all stores. Layers are searched only with it.
+    /// Only what this agent kept, and all stores and memory files. Layers are searched only with it.
     agent: Option<AgentName>,
     /// Only this repository's session logs: its absolute path.
     #[schemars(length(min = 1, max = 4096))]

@@ -7,6 +7,7 @@ use super::index::Index;
 use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
 use super::place::LABEL;
+pub(super) use crate::error::ReadError;
 use crate::existing::{MAX_NAMES, did_you_mean, other_stores};
 use crate::names::{StoreName, listed};
 use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
@@ -278,14 +279,6 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Why a file was not read.
-pub(super) enum ReadError {
-    /// This file cannot be read, or its text is no memory or no index. Others perhaps can be read.
-    /// The bytes stay as they are until a person mends them.
-    Unusable(Error),
-    Other(Error),
-}
-
 /// The value that was read. `None` with a warning if the file is unusable.
 ///
 /// # Errors
@@ -305,25 +298,6 @@ pub(super) fn usable<T>(
             Ok(None)
         }
         Err(ReadError::Other(error)) => Err(error),
-    }
-}
-
-impl From<storage::Error> for ReadError {
-    fn from(error: storage::Error) -> Self {
-        match error.code {
-            ErrorCode::Permission | ErrorCode::TooLarge | ErrorCode::InvalidPath => {
-                Self::Unusable(error.into())
-            }
-            _ => Self::Other(error.into()),
-        }
-    }
-}
-
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Unusable(error) | ReadError::Other(error) => error,
-        }
     }
 }
 

@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 from . import toolsets
-from ._methods import AsyncLayers, AsyncMemory, AsyncRecords, AsyncSessions, AsyncStores, Layers, Memory, Records, Sessions, Stores
+from ._methods import AsyncFiles, AsyncLayers, AsyncMemory, AsyncRecords, AsyncSessions, AsyncStores, Files, Layers, Memory, Records, Sessions, Stores
 from .outcome import Outcome
 
 class Calls:
@@ -16,6 +16,8 @@ class Calls:
     def layers(self) -> Layers: ...
     @property
     def stores(self) -> Stores: ...
+    @property
+    def files(self) -> Files: ...
     @property
     def memory(self) -> Memory: ...
     @overload
@@ -333,6 +335,42 @@ class Calls:
     @overload
     def call(
         self,
+        name: Literal["view_memory_file"],
+        arguments: toolsets.ViewMemoryFileInput,
+    ) -> Outcome[toolsets.ViewMemoryFileOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["create_memory_file"],
+        arguments: toolsets.CreateMemoryFileInput,
+    ) -> Outcome[toolsets.CreateMemoryFileOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["str_replace_memory_file"],
+        arguments: toolsets.StrReplaceMemoryFileInput,
+    ) -> Outcome[toolsets.StrReplaceMemoryFileOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["insert_memory_file"],
+        arguments: toolsets.InsertMemoryFileInput,
+    ) -> Outcome[toolsets.InsertMemoryFileOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["delete_memory_file"],
+        arguments: toolsets.DeleteMemoryFileInput,
+    ) -> Outcome[toolsets.DeleteMemoryFileOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["rename_memory_file"],
+        arguments: toolsets.RenameMemoryFileInput,
+    ) -> Outcome[toolsets.RenameMemoryFileOutput]: ...
+    @overload
+    def call(
+        self,
         name: Literal["resume_memory"],
         arguments: toolsets.ResumeMemoryInput = ...,
     ) -> Outcome[toolsets.ResumeMemoryOutput]: ...
@@ -360,6 +398,8 @@ class AsyncCalls:
     def layers(self) -> AsyncLayers: ...
     @property
     def stores(self) -> AsyncStores: ...
+    @property
+    def files(self) -> AsyncFiles: ...
     @property
     def memory(self) -> AsyncMemory: ...
     @overload
@@ -674,6 +714,42 @@ class AsyncCalls:
         name: Literal["import_memories"],
         arguments: toolsets.ImportMemoriesInput,
     ) -> Outcome[toolsets.ImportMemoriesOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["view_memory_file"],
+        arguments: toolsets.ViewMemoryFileInput,
+    ) -> Outcome[toolsets.ViewMemoryFileOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["create_memory_file"],
+        arguments: toolsets.CreateMemoryFileInput,
+    ) -> Outcome[toolsets.CreateMemoryFileOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["str_replace_memory_file"],
+        arguments: toolsets.StrReplaceMemoryFileInput,
+    ) -> Outcome[toolsets.StrReplaceMemoryFileOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["insert_memory_file"],
+        arguments: toolsets.InsertMemoryFileInput,
+    ) -> Outcome[toolsets.InsertMemoryFileOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["delete_memory_file"],
+        arguments: toolsets.DeleteMemoryFileInput,
+    ) -> Outcome[toolsets.DeleteMemoryFileOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["rename_memory_file"],
+        arguments: toolsets.RenameMemoryFileInput,
+    ) -> Outcome[toolsets.RenameMemoryFileOutput]: ...
     @overload
     async def call(
         self,

@@ -11,7 +11,7 @@ from typing import Literal, TypedDict, Union
 Path = Union[str, "os.PathLike[str]"]
 
 #: The name that mounts a toolset; `all` mounts every one.
-ToolsetName = Literal["sessions", "records", "layers", "stores", "memory", "all"]
+ToolsetName = Literal["sessions", "records", "layers", "stores", "files", "memory", "all"]
 
 #: A place with a database.
 DatabasePlace = Literal["records", "layers"]
@@ -2253,6 +2253,107 @@ class ImportMemoriesOutput(TypedDict):
     warnings: list[str]
 
 
+class _ViewMemoryFileInput(TypedDict):
+    """The input of `view_memory_file`."""
+
+    #: `/memories`, or a path below it.
+    path: str
+
+
+class ViewMemoryFileInput(_ViewMemoryFileInput, total=False):
+    """The input of `view_memory_file`."""
+
+    #: Of a file, the first and the last line to show; -1 is the end.
+    view_range: list[int]
+
+
+class ViewMemoryFileOutput(TypedDict):
+    """The output of `view_memory_file`."""
+
+    text: str
+
+
+class CreateMemoryFileInput(TypedDict):
+    """The input of `create_memory_file`."""
+
+    #: Such as `/memories/notes.md`.
+    path: str
+
+    #: The whole text, kept byte for byte.
+    file_text: str
+
+
+class CreateMemoryFileOutput(TypedDict):
+    """The output of `create_memory_file`."""
+
+    text: str
+
+
+class _StrReplaceMemoryFileInput(TypedDict):
+    """The input of `str_replace_memory_file`."""
+
+    path: str
+
+    #: Exactly as in the file, with its spaces and line breaks, without line numbers.
+    old_str: str
+
+
+class StrReplaceMemoryFileInput(_StrReplaceMemoryFileInput, total=False):
+    """The input of `str_replace_memory_file`."""
+
+    #: Leave it out to delete the text.
+    new_str: str
+
+
+class StrReplaceMemoryFileOutput(TypedDict):
+    """The output of `str_replace_memory_file`."""
+
+    text: str
+
+
+class InsertMemoryFileInput(TypedDict):
+    """The input of `insert_memory_file`."""
+
+    path: str
+
+    #: The number of the line after which the text goes; 0 is before the first line.
+    insert_line: int
+
+    insert_text: str
+
+
+class InsertMemoryFileOutput(TypedDict):
+    """The output of `insert_memory_file`."""
+
+    text: str
+
+
+class DeleteMemoryFileInput(TypedDict):
+    """The input of `delete_memory_file`."""
+
+    path: str
+
+
+class DeleteMemoryFileOutput(TypedDict):
+    """The output of `delete_memory_file`."""
+
+    text: str
+
+
+class RenameMemoryFileInput(TypedDict):
+    """The input of `rename_memory_file`."""
+
+    old_path: str
+
+    new_path: str
+
+
+class RenameMemoryFileOutput(TypedDict):
+    """The output of `rename_memory_file`."""
+
+    text: str
+
+
 class ResumeMemoryInput(TypedDict, total=False):
     """The input of `resume_memory`."""
 
@@ -2284,7 +2385,7 @@ class SearchMemoryInput(TypedDict, total=False):
     #: A question or some words.
     query: str
 
-    #: Only what this agent kept, and all stores. Layers are searched only with it.
+    #: Only what this agent kept, and all stores and memory files. Layers are searched only with it.
     agent: str
 
     #: Only this repository's session logs: its absolute path.
@@ -2423,13 +2524,13 @@ class ForgetMemoryInput(TypedDict, total=False):
     #: The `id` of a hit of `search_memory`: this entry, whole. Of layers, with its `section` and `agent`.
     id: str
 
-    #: The `path` of a hit: this page of a `store`, this summary, or all entries of this log, whole.
+    #: The `path` of a hit: this page of a `store`, this memory file, this summary, or all entries of this log, whole.
     path: str
 
     #: With `id`: the `section` of the hit.
     section: str
 
-    #: Only what this agent kept, and all stores.
+    #: Only what this agent kept, and all stores and memory files.
     agent: str
 
     #: Of the session logs, only those of this repository: its absolute path.
@@ -2518,6 +2619,13 @@ class StoresSettings(TypedDict, total=False):
     registry: Path
 
 
+class FilesSettings(TypedDict, total=False):
+    """The settings of `files`."""
+
+    #: Directory of the memory files, which models see as /memories; made for its owner alone. Default: files in the data directory
+    directory: Path
+
+
 class MemorySettings(TypedDict, total=False):
     """The settings of `memory`."""
 
@@ -2537,4 +2645,5 @@ class ToolsetSettings(TypedDict, total=False):
     records: RecordsSettings
     layers: LayersSettings
     stores: StoresSettings
+    files: FilesSettings
     memory: MemorySettings

@@ -31,6 +31,14 @@ export_tools! {
         prune_memories = "stores_prune_memories" (store: String, dry_run: Option<bool>, cursor: Option<String>);
         reindex_store = "stores_reindex_store" (store: String, cursor: Option<String>);
     }
+    files {
+        view_memory_file = "files_view_memory_file" (path: String, view_range: Option<Vec<i64>>);
+        create_memory_file = "files_create_memory_file" (path: String, file_text: String);
+        str_replace_memory_file = "files_str_replace_memory_file" (path: String, old_str: String, new_str: Option<String>);
+        insert_memory_file = "files_insert_memory_file" (path: String, insert_line: i64, insert_text: String);
+        delete_memory_file = "files_delete_memory_file" (path: String);
+        rename_memory_file = "files_rename_memory_file" (old_path: String, new_path: String);
+    }
     memory {
         resume_memory = "memory_resume_memory" (agent: Option<String>, repo_root: Option<String>, budget: Option<i64>);
         search_memory = "memory_search_memory" (query: Option<String>, agent: Option<String>, repo_root: Option<String>, toolsets: Option<Vec<String>>, from_date: Option<String>, to_date: Option<String>, include_archived: Option<bool>, limit: Option<i64>);

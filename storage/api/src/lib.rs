@@ -7,6 +7,7 @@ mod change;
 pub mod database;
 mod documents;
 mod error;
+pub mod path;
 mod place;
 mod tree;
 

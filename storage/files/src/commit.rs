@@ -6,7 +6,7 @@
 
 mod temporary;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agent_memory_storage::{
     Area, Change, CommitError, EntryKind, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES,
@@ -163,7 +163,34 @@ impl<'a> Attempt<'a> {
             self.apply(index)?;
         }
         self.current = None;
+        self.remove_emptied();
         self.sync_directories()
+    }
+
+    /// Removes the directories that deletions and renames have emptied, and then their empty parents:
+    /// a document may be written where one of them was. One that cannot be removed says nothing, so it
+    /// stays.
+    fn remove_emptied(&mut self) {
+        let emptied = self.steps.iter().filter_map(|step| match step.change {
+            Change::Delete { .. } => Some(step.parent.clone()),
+            Change::Rename { .. } => Some(step.checked.0.clone()),
+            Change::Put { .. } | Change::Edit { .. } | Change::Copy { .. } => None,
+        });
+        let emptied: BTreeSet<Location<'a>> = emptied.collect();
+        for (area, mut way) in emptied.into_iter().rev() {
+            while way.len() > self.tree.base(area).names.len() {
+                let location = (area, way.clone());
+                let Some(name) = way.pop() else { break };
+                let parent = (area, way.clone());
+                self.open.remove(&location);
+                let Ok(directory) = self.existing(&parent) else { break };
+                if directory.remove_directory(name).is_err() {
+                    break;
+                }
+                self.touched.retain(|touched| *touched != location);
+                self.touch(parent);
+            }
+        }
     }
 
     fn check_lock(&mut self, is_locked: &dyn Fn() -> bool) -> Result<(), Error> {

@@ -1,11 +1,10 @@
-//! The paths that a tree can hold. `resource tree` in `wit/storage/storage.wit` has the rules, and
-//! `tests/paths.json` the test cases.
+//! The paths that a tree can hold, and the names of temporary files. `tests/paths.json` has the test
+//! cases.
 
+use agent_memory_storage::path::{MAX_SEGMENT_BYTES, TEMPORARY_SUFFIX, segments};
 use agent_memory_storage::{Error, ErrorCode, version_of};
 
-const MAX_SEGMENTS: usize = 16;
-const MAX_SEGMENT_BYTES: usize = 255;
-const TEMPORARY_SUFFIX: &str = ".agent-memory-tmp";
+pub(crate) use agent_memory_storage::path::is_temporary;
 
 /// The segments of a document's path.
 ///
@@ -13,16 +12,7 @@ const TEMPORARY_SUFFIX: &str = ".agent-memory-tmp";
 ///
 /// `invalid-path`.
 pub fn document(path: &str) -> Result<Vec<&str>, Error> {
-    let segments: Vec<&str> = path.split('/').collect();
-    if segments.len() > MAX_SEGMENTS {
-        return Err(refused(path, "has more than 16 segments"));
-    }
-    for segment in &segments {
-        if let Some(reason) = objection(segment) {
-            return Err(refused(path, reason));
-        }
-    }
-    Ok(segments)
+    segments(path).map_err(|reason| refused(path, reason))
 }
 
 /// The segments of a directory's path. The root has none.
@@ -49,48 +39,6 @@ fn temporary_with(name: &str, suffix: &str) -> String {
         return temporary;
     }
     format!(".{}{suffix}", version_of(name.as_bytes()))
-}
-
-/// Whether a temporary file has this name.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.len() > TEMPORARY_SUFFIX.len() && name.ends_with(TEMPORARY_SUFFIX)
-}
-
-fn objection(segment: &str) -> Option<&'static str> {
-    if segment.is_empty() {
-        return Some("has an empty segment");
-    }
-    if segment.len() > MAX_SEGMENT_BYTES {
-        return Some("has a segment of more than 255 bytes");
-    }
-    if segment.ends_with(['.', ' ']) {
-        return Some("has a segment that ends in a dot or a space");
-    }
-    if segment.contains(|c: char| c.is_control() || c == '\\' || c == ':') {
-        return Some("has a control character, `\\` or `:`");
-    }
-    if segment.eq_ignore_ascii_case(".git") {
-        return Some("has a segment that is Git's own");
-    }
-    if is_device(segment) {
-        return Some("has a segment that names a device on Windows");
-    }
-    if is_temporary(segment) {
-        return Some("has a segment that names a temporary file");
-    }
-    None
-}
-
-/// Windows ignores the case and the extension of a device's name.
-fn is_device(segment: &str) -> bool {
-    let stem = segment.split('.').next().unwrap_or_default();
-    let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
-    if let Some(digit) = stem.strip_prefix("COM").or(stem.strip_prefix("LPT")) {
-        let mut digits = digit.chars();
-        return matches!(digits.next(), Some('1'..='9' | '¹' | '²' | '³'))
-            && digits.next().is_none();
-    }
-    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
 }
 
 pub(crate) fn refused(path: &str, reason: &str) -> Error {

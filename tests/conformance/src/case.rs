@@ -14,9 +14,9 @@ pub use crate::places::{Ids, Places};
 pub use crate::step::{Completed, Request, Step};
 use crate::workspace::repository_root;
 
-/// The bytes of documents by path: the path below `.github/agent-memory/`, the file name in the
-/// directory of records, or the name of a store and the path in it. The database of layers is no
-/// document.
+/// The bytes of documents by path: the path below `.github/agent-memory/` or `/memories/`, the file name
+/// in the directory of records, or the name of a store and the path in it. The database of layers is
+/// no document.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
 /// A case: one file below `tests/conformance/cases`, in one format of records.
@@ -159,7 +159,7 @@ impl CaseClock {
 }
 
 /// The contents of storage: documents of a repository, files of the directory of records, the
-/// database of layers, or files of stores.
+/// database of layers, files of stores, or memory files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StorageText {
@@ -167,6 +167,7 @@ enum StorageText {
     Records(BTreeMap<String, ContentsText>),
     Layers(DatabaseText),
     Stores(BTreeMap<String, BTreeMap<String, ContentsText>>),
+    Files(BTreeMap<String, ContentsText>),
 }
 
 /// A database: the statements that make it, or what queries answer.
@@ -426,7 +427,7 @@ impl Case {
 
 impl StorageText {
     fn documents(&self, case: &Case) -> Documents {
-        let (documents, is_records) = match self {
+        let (documents, toolset) = match self {
             Self::Stores(stores) => {
                 assert_eq!(case.toolset(), "stores", "{}: stores of another", case.name);
                 let files = |(name, files): (&String, &BTreeMap<String, ContentsText>)| {
@@ -437,14 +438,16 @@ impl StorageText {
                 };
                 return stores.iter().flat_map(files).collect();
             }
-            Self::Repo(documents) => (documents, false),
-            Self::Records(documents) => (documents, true),
+            Self::Repo(documents) => (documents, None),
+            Self::Records(documents) => (documents, Some("records")),
+            Self::Files(documents) => (documents, Some("files")),
             Self::Layers(_) => {
                 assert_eq!(case.toolset(), "layers", "{}: a database of another", case.name);
                 return Documents::new();
             }
         };
-        let is_there = is_records == (case.toolset() == "records");
+        let of_case = Some(case.toolset()).filter(|of| ["records", "files"].contains(of));
+        let is_there = toolset == of_case;
         assert!(is_there, "{}: documents of another place", case.name);
         documents.iter().map(|(path, contents)| (path.clone(), contents.bytes())).collect()
     }

@@ -238,7 +238,8 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
     }
     if case.toolset() == "memory" {
         memory.grant_family("stores");
-        ["records", "layers"].into_iter().for_each(|label| memory.grant(Place::named(label)));
+        let labels = ["records", "layers", "files"].into_iter();
+        labels.for_each(|label| memory.grant(Place::named(label)));
     }
     memory.grant(place.clone());
     for (path, contents) in case.given() {

@@ -80,6 +80,14 @@ fn no_storage_fault_damages_the_stores() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
+fn no_storage_fault_damages_the_files() {
+    // A view of a directory says what it could not list.
+    let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
+    Sweep::new("files").reporting("view_memory_file", unreadable).run();
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_storage_fault_hides_what_a_search_could_not_read() {
     // A search reports what it cannot read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];

@@ -49,6 +49,7 @@ fn filled() -> InMemoryStorage {
     memory.put(&records, Area::Documents, "bob.json.backup", file);
     memory.grant(Place::named("layers"));
     memory.grant_family("stores");
+    memory.put(&Place::named("files"), Area::Documents, "notes.md", "hunter22\n");
     for (tool, arguments) in [
         ("records_add_core_memory", json!({"agent_id": "ada", "content": "hunter22"})),
         ("layers_add_core_memory", json!({"agent_id": "ada", "memory": "Use hunter22"})),

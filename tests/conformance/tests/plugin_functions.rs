@@ -65,6 +65,7 @@ fn types(schema: &Value) -> (&'static str, &'static str) {
         Some("integer") => ("s64", "i64"),
         Some("boolean") => ("bool", "bool"),
         Some("array") if schema["items"]["type"] == "string" => ("list<string>", "Vec<String>"),
+        Some("array") if schema["items"]["type"] == "integer" => ("list<s64>", "Vec<i64>"),
         // The one alternative is null, which only `call` can pass.
         Some("string") | None => ("string", "String"),
         Some(other) => panic!("a parameter of type `{other}` has no type in WIT yet"),

@@ -19,6 +19,7 @@ fn storage() -> InMemoryStorage {
     let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));
     storage.grant(Place::named("layers"));
+    storage.grant(Place::named("files"));
     storage.grant(Place::repository("/project"));
     storage.grant_family("stores");
     storage
@@ -222,4 +223,28 @@ fn nothing_is_lost_and_the_index_agrees_when_many_add_and_move_in_one_category()
     });
     assert_eq!(counted, [Some(memories)]);
     assert_eq!(storage.documents(&place, Area::Documents), before, "the indexes were right");
+}
+
+#[test]
+fn edits_of_one_file_that_several_clients_make_at_once_all_stand() {
+    let storage = storage();
+    let clients = 4;
+    let line = |client: u64, call: u64| format!("c{client}-{call}");
+    let lines = (0..clients).flat_map(|client| (0..CALLS).map(move |call| line(client, call)));
+    let text: String = lines.map(|line| format!("{line}: open\n")).collect();
+    let place = Place::named("files");
+    storage.put(&place, Area::Documents, "todo.md", text.clone());
+    at_once(&storage, clients, Format::Json, |client| {
+        for call in 0..CALLS {
+            let line = line(client.number, call);
+            let edit = json!({
+                "path": "/memories/todo.md",
+                "old_str": format!("{line}: open\n"), "new_str": format!("{line}: done\n"),
+            });
+            let answer = client.call("str_replace_memory_file", edit);
+            assert_eq!(answer.get("error"), None, "{answer}");
+        }
+    });
+    let after = storage.documents(&place, Area::Documents).remove("todo.md");
+    assert_eq!(after, Some(text.replace("open", "done").into_bytes()));
 }

@@ -137,3 +137,25 @@ fn writes_relaxed() {
     writer(&tree).commit(&changes).unwrap();
     writer(&tree).commit(&[copies::copy("old.md", "copied.md", "newer")]).unwrap();
 }
+
+#[test]
+fn a_directory_that_a_commit_empties_is_removed() {
+    let repository = Repository::new();
+    repository.write("a/b/c.md", "c");
+    repository.write("a/b/d.md", "d");
+    repository.write("e/f.md", "f");
+    repository.write("e/kept.md", "k");
+    let delete = |path: &str, expects: &str| Change::Delete {
+        area: Area::Documents,
+        path: path.to_owned(),
+        expects: version_of(expects.as_bytes()),
+    };
+    repository.commit(&[rename("a/b/c.md", "a/x/c.md", "c"), delete("e/f.md", "f")]).unwrap();
+    assert!(repository.at("a/b").exists() && repository.at("e").exists());
+    repository.commit(&[rename("a/x/c.md", "c.md", "c"), delete("a/b/d.md", "d")]).unwrap();
+    assert!(!repository.at("a").exists() && repository.at("e/kept.md").exists());
+    repository.commit(&[put("a", "a file", None)]).unwrap();
+    fs::create_dir(repository.at("empty")).unwrap();
+    repository.commit(&[delete("a", "a file"), delete("c.md", "c")]).unwrap();
+    assert!(repository.at("empty").exists(), "no document of the commit was in it");
+}

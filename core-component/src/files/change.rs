@@ -1,0 +1,55 @@
+//! Changing files under the lock.
+
+use super::error::Error;
+use super::interrupted;
+use super::place::{COLLECTION, LABEL};
+use super::tree::Files;
+use crate::index;
+use crate::storage::{Change, ErrorCode, MAX_CHANGES, Place};
+
+/// How often a change is attempted while programs that take no lock change the same files.
+const ATTEMPTS: usize = 4;
+
+/// The most files that a call changes: a commit has 1,000 changes, and one may be the note of
+/// renames.
+pub(super) const MAX_FILES: usize = MAX_CHANGES - 1;
+
+/// Plans changes under the lock and commits them at once. `plan` reads what it changes, and may run
+/// several times; the last run counts. So of two calls that edit one file, the second finds the edit of
+/// the first.
+pub(super) fn change<T>(
+    files: &Files<'_>,
+    plan: impl Fn() -> Result<(T, Vec<Change>), Error>,
+) -> Result<T, Error> {
+    let writer = files.tree.lock(None)?;
+    interrupted::complete(files, &*writer)?;
+    let mut attempt = 1;
+    loop {
+        let (answer, changes) = plan()?;
+        if changes.is_empty() {
+            return Ok(answer);
+        }
+        let note = interrupted::note(&changes);
+        let (first, last) = note.map_or((None, None), |(put, remove)| (Some(put), Some(remove)));
+        let changes: Vec<Change> = first.into_iter().chain(changes).collect();
+        match writer.commit(&changes) {
+            Err(failed)
+                if failed.error.code == ErrorCode::VersionMismatch
+                    && failed.applied == 0
+                    && attempt < ATTEMPTS =>
+            {
+                attempt += 1;
+            }
+            Err(failed) => return Err(failed.into()),
+            Ok(_) => {
+                if let Some(last) = last {
+                    let removed = writer.commit(&[last]).map_err(Error::from);
+                    removed.map_err(Error::after_change)?;
+                }
+                let removed: Vec<&str> = changes.iter().filter_map(Change::removed_path).collect();
+                index::forget(files.call.storage, &Place::named(LABEL), COLLECTION, &removed);
+                return Ok(answer);
+            }
+        }
+    }
+}

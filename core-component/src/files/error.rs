@@ -1,0 +1,166 @@
+//! The messages of this toolset's errors. Those that Anthropic documents for the memory tool are word
+//! for word: models are trained on them.
+
+use super::path::FilePath;
+pub(super) use crate::error::{Code, Error};
+use crate::names::listed;
+
+/// The most characters of an argument that a message quotes.
+const MAX_QUOTED: usize = 200;
+
+/// The most lines that a message lists.
+const MAX_LINES: usize = 20;
+
+/// What a path may be, in words.
+const PATH_ACCEPTED: &str = "a path below `/memories`, such as `/memories/notes.md`";
+
+impl Error {
+    /// The path is not below `/memories`.
+    pub(super) fn outside(text: &str, field: &str) -> Self {
+        let message = format!("Path must start with /memories, got: {}", quoted(text));
+        Self::at(Code::InvalidPath, message, field, PATH_ACCEPTED.into())
+    }
+
+    /// No memory file can have the path. `reason` follows `it`.
+    pub(super) fn invalid_file_path(text: &str, field: &str, reason: &str) -> Self {
+        let shown = quoted(text);
+        let message = format!("`{field}` `{shown}` is no path of a memory file: it {reason}");
+        Self::at(Code::InvalidPath, message, field, PATH_ACCEPTED.into())
+    }
+
+    /// Nothing is at a path that was to be viewed.
+    pub(super) fn nothing_to_view(path: &FilePath) -> Self {
+        let message = format!("The path {path} does not exist. Please provide a valid path.");
+        Self::new(Code::NotFound, message)
+    }
+
+    /// No file is at a path in which text was to be replaced.
+    pub(super) fn no_file_to_edit(path: &FilePath) -> Self {
+        let message =
+            format!("Error: The path {path} does not exist. Please provide a valid path.");
+        Self::new(Code::NotFound, message)
+    }
+
+    /// Nothing is at the path of another command.
+    pub(super) fn nothing_at(path: &FilePath) -> Self {
+        Self::new(Code::NotFound, format!("Error: The path {path} does not exist"))
+    }
+
+    pub(super) fn path_taken(path: &FilePath) -> Self {
+        Self::new(Code::MemoryExists, format!("Error: File {path} already exists"))
+    }
+
+    pub(super) fn target_taken(path: &FilePath) -> Self {
+        let message = format!("Error: The destination {path} already exists");
+        Self::new(Code::DestinationExists, message)
+    }
+
+    /// A file is where a path needs a directory.
+    pub(super) fn below_a_file(path: &FilePath, file: &FilePath, field: &str) -> Self {
+        let message = format!(
+            "Error: {path} cannot be written: {file} is a file, not a directory; choose another path"
+        );
+        Self::at(Code::InvalidPath, message, field, "a path that is not below a file".into())
+    }
+
+    /// `/memories` itself was to be deleted or renamed.
+    pub(super) fn root(verb: &str, field: &str) -> Self {
+        let message = format!("Cannot {verb} the /memories directory itself");
+        Self::at(Code::InvalidPath, message, field, "a path below `/memories`".into())
+    }
+
+    /// A directory was to be moved into itself.
+    pub(super) fn into_itself(old: &FilePath, new: &FilePath) -> Self {
+        let message = format!("Error: {old} cannot be renamed to {new}, which is inside it");
+        Self::at(Code::InvalidInput, message, "new_path", format!("a path outside of `{old}`"))
+    }
+
+    pub(super) fn not_verbatim(old_str: &str, path: &FilePath) -> Self {
+        let message = format!(
+            "No replacement was performed, old_str `{}` did not appear verbatim in {path}.",
+            quoted(old_str)
+        );
+        Self::at(Code::InvalidInput, message, "old_str", "a text that is in the file".into())
+    }
+
+    /// The text to replace occurs several times: in these lines.
+    pub(super) fn ambiguous(old_str: &str, lines: &[usize]) -> Self {
+        let mut numbers: Vec<_> = lines.iter().take(MAX_LINES).map(usize::to_string).collect();
+        if lines.len() > MAX_LINES {
+            numbers.push("...".into());
+        }
+        let message = format!(
+            "No replacement was performed. Multiple occurrences of old_str `{}` in lines: {}. Please \
+             ensure it is unique",
+            quoted(old_str),
+            numbers.join(", ")
+        );
+        Self::at(Code::InvalidInput, message, "old_str", "a text that is in the file once".into())
+    }
+
+    pub(super) fn invalid_line(line: i64, last: usize) -> Self {
+        let message = format!(
+            "Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines \
+             of the file: [0, {last}]"
+        );
+        Self::at(Code::InvalidInput, message, "insert_line", format!("a number from 0 to {last}"))
+    }
+
+    pub(super) fn invalid_range((first, last): (i64, i64), lines: usize) -> Self {
+        let message = format!(
+            "Error: Invalid `view_range` parameter: [{first}, {last}]. It should be within the range \
+             of lines of the file: [1, {lines}]"
+        );
+        let accepted = format!("the first and the last line, from 1 to {lines}; -1 is the end");
+        Self::at(Code::InvalidInput, message, "view_range", accepted)
+    }
+
+    pub(super) fn too_many_lines(path: &FilePath) -> Self {
+        let message = format!("File {path} exceeds maximum line limit of 999,999 lines.");
+        Self::new(Code::LimitExceeded, message)
+    }
+
+    /// A directory has more files than one commit changes.
+    pub(super) fn too_many_files(path: &FilePath, most: usize, verb: &str) -> Self {
+        let message = format!(
+            "Error: {path} has more than {most} files, and nothing was changed: {verb} its \
+             subdirectories one by one"
+        );
+        Self::new(Code::LimitExceeded, message)
+    }
+
+    /// The bytes of a file are no text. They stay as they are.
+    pub(super) fn not_text(path: &FilePath) -> Self {
+        let message = format!("Error: {path} is not UTF-8 text, and was not changed");
+        Self::new(Code::CorruptedData, message)
+    }
+
+    /// An entry that is neither a file nor a directory, or has a name that no path can have.
+    pub(super) fn not_a_file(path: &FilePath) -> Self {
+        let message = format!(
+            "{path} is a link, or has a name that no memory file can have: a person can rename it or \
+             move it away"
+        );
+        Self::new(Code::StorageError, message)
+    }
+
+    /// The first segment of the path is none of the agents that the caller reaches.
+    pub(super) fn not_an_agent(path: &FilePath, agents: &[String]) -> Self {
+        let agents: Vec<String> = agents.iter().map(|name| format!("/memories/{name}")).collect();
+        let remedy = if agents.is_empty() {
+            "ask for a grant".to_owned()
+        } else {
+            format!("use {}", listed(&agents, MAX_LINES))
+        };
+        let message = format!("`{path}` is not granted to this caller: {remedy}");
+        Self::new(Code::PermissionError, message)
+    }
+}
+
+/// The beginning of an argument, for a message.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Removing a text from the files, or a file.
+
+use super::change::change;
+use super::delete_memory_file::delete;
+use super::error::Error;
+use super::path::FilePath;
+use super::place::{COLLECTION, LABEL};
+use super::search::owner;
+use super::tree::{Files, Found as AtPath};
+use super::walk::{Walk, Which};
+use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted, marks, ranges_of};
+use crate::index;
+use crate::storage::{Area, Change, Place, Splice};
+use crate::tool::{Call, Checked, Forget};
+
+pub(super) const FORGET: Forget = Forget { toolset: "files", run };
+
+/// Looks through the files that the caller reaches. They belong to no agent.
+fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
+    match forgetting.wanted {
+        Wanted::Text(secret) => look_through(&Files::open(call)?, secret, forgetting)?,
+        Wanted::Document(path) => {
+            if let Ok(path) = FilePath::parse(path, "path") {
+                forget_file(&Files::open(call)?, &path, forgetting)?;
+            }
+        }
+        Wanted::Record(_) | Wanted::Row { .. } => {}
+    }
+    Ok(())
+}
+
+/// Removes a file, whole.
+fn forget_file(
+    files: &Files<'_>,
+    path: &FilePath,
+    forgetting: &mut Forgetting<'_>,
+) -> Result<(), Error> {
+    if !matches!(files.find(path)?, AtPath::File(_)) {
+        return Ok(());
+    }
+    if !forgetting.dry_run {
+        delete(files, path)?;
+    }
+    forgetting.remains(IN_GIT);
+    forgetting.add(Found::at(owner(), path.to_string()));
+    Ok(())
+}
+
+fn look_through(
+    files: &Files<'_>,
+    secret: &str,
+    forgetting: &mut Forgetting<'_>,
+) -> Result<(), Error> {
+    let Walk { files: found, left } = Walk::new(files, &FilePath::ROOT, Which::Visible)?;
+    forgetting.remains(IN_GIT);
+    for error in left {
+        forgetting.leave(format!("memory files: {}", error.message()));
+    }
+    for (path, status) in found {
+        if !forgetting.take(status.size) {
+            forgetting.leave(format!("`{path}` {NO_WORK_LEFT}"));
+            continue;
+        }
+        if path.below_root().contains(secret) {
+            let tool = files.call.listed("files", "rename_memory_file");
+            let what = "has it in its path: give it another one with";
+            forgetting.leave(format!("`{path}` {what} `{tool}`"));
+        }
+        match forget_in(files, &path, secret, forgetting.dry_run) {
+            Ok(true) => forgetting.add(Found::at(owner(), path.to_string())),
+            Ok(false) => {}
+            Err(error) => forgetting.leave(format!("`{path}`: {}", error.message())),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file has a text, which is removed unless nothing is to be changed.
+fn forget_in(
+    files: &Files<'_>,
+    path: &FilePath,
+    secret: &str,
+    dry_run: bool,
+) -> Result<bool, Error> {
+    let has_it = |text: &str| !splices(text, secret).is_empty();
+    if !files.text(path)?.is_some_and(|file| has_it(&file.text)) {
+        return Ok(false);
+    }
+    if dry_run {
+        return Ok(true);
+    }
+    change(files, || {
+        let file = files.text(path)?.filter(|file| has_it(&file.text));
+        let edit = file.map(|file| -> Result<Change, Error> {
+            let splices = splices(&file.text, secret);
+            let area = Area::Documents;
+            let path = files.at(path)?;
+            let expects = file.version;
+            Ok(Change::Edit { area, path, splices, expects })
+        });
+        Ok(((), edit.transpose()?.into_iter().collect()))
+    })?;
+    index::forget(files.call.storage, &Place::named(LABEL), COLLECTION, &[&files.at(path)?]);
+    Ok(true)
+}
+
+/// The splices that put a mark in the place of a text. Its lines may end with CRLF in the file.
+fn splices(text: &str, secret: &str) -> Vec<Splice> {
+    let mut ranges = ranges_of(secret, text);
+    if secret.contains('\n') {
+        ranges.extend(ranges_of(&secret.replace('\n', "\r\n"), text));
+        ranges.sort_by_key(|range| range.start);
+    }
+    marks(ranges)
+}

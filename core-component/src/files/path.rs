@@ -1,0 +1,147 @@
+//! Paths below `/memories`, as callers name them.
+
+use std::fmt;
+
+use super::error::Error;
+use crate::storage::path::segments;
+
+/// The directory that a caller sees.
+const ROOT: &str = "/memories";
+
+/// The most characters of a path in a call.
+pub(super) const MAX_PATH: u32 = 4_096;
+
+/// The path of a file or a directory below `/memories`, or `/memories` itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FilePath(String);
+
+impl FilePath {
+    pub const ROOT: Self = Self(String::new());
+
+    /// Reads the argument `field`. A slash at the end is of no account, as in the paths of
+    /// directories that a view lists.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_PATH` if the path is not below `/memories`, if a file system may be unable to hold
+    /// it, and if a segment is hidden or has an encoded character that would lead elsewhere.
+    pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
+        let refused = |reason: &str| Error::invalid_file_path(text, field, reason);
+        let below = text.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let Some(below) = below else { return Err(Error::outside(text, field)) };
+        let below = below.strip_suffix('/').unwrap_or(below);
+        let Some(below) = below.strip_prefix('/') else { return Ok(Self::ROOT) };
+        let lower = below.to_ascii_lowercase();
+        if let Some(code) = ["%2e", "%2f", "%5c"].iter().find(|code| lower.contains(**code)) {
+            return Err(refused(&format!("has the encoded character `{code}`")));
+        }
+        let path = Self(below.to_owned());
+        match segments(below) {
+            Err(reason) => Err(refused(reason)),
+            Ok(segments) if segments.iter().any(|name| is_hidden(name)) => {
+                Err(refused("has a hidden segment, which begins with a dot"))
+            }
+            Ok(_) => Ok(path),
+        }
+    }
+
+    /// A path that storage has listed. `None` if no path of a tree leads there.
+    pub fn listed(&self, name: &str) -> Option<Self> {
+        let path = self.child(name);
+        segments(&path.0).is_ok().then_some(path)
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The path below `/memories`, without a slash before it. Empty for `/memories` itself.
+    pub fn below_root(&self) -> &str {
+        &self.0
+    }
+
+    /// The entry with this name in a directory.
+    pub fn child(&self, name: &str) -> Self {
+        if self.is_root() { Self(name.to_owned()) } else { Self(format!("{}/{name}", self.0)) }
+    }
+
+    /// The path and the directories on the way to it, without `/memories`, the outermost first.
+    pub fn way(&self) -> impl Iterator<Item = Self> {
+        let ends = self.0.match_indices('/').map(|(at, _)| at);
+        let ends = ends.chain((!self.is_root()).then_some(self.0.len()));
+        ends.map(|end| Self(self.0[..end].to_owned()))
+    }
+
+    /// The rest of a path below a directory. `None` if it is not below it.
+    pub fn rest<'p>(&self, path: &'p Self) -> Option<&'p str> {
+        if self.is_root() { Some(&path.0) } else { path.0.strip_prefix(&self.0)?.strip_prefix('/') }
+    }
+}
+
+impl fmt::Display for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() { f.write_str(ROOT) } else { write!(f, "{ROOT}/{}", self.0) }
+    }
+}
+
+/// Whether a view leaves out the entry with this name. Other programs keep their own things in such.
+pub(super) fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_below_memories_and_names_nothing_hidden() {
+        for (text, below) in [
+            ("/memories", ""),
+            ("/memories/", ""),
+            ("/memories/a b.md", "a b.md"),
+            ("/memories/notes/", "notes"),
+            ("/memories/%2", "%2"),
+            ("/memories/日記/é.txt", "日記/é.txt"),
+        ] {
+            let path = FilePath::parse(text, "path").unwrap_or_else(|_| panic!("{text}"));
+            assert_eq!(path.below_root(), below);
+        }
+        for text in [
+            "",
+            "/",
+            "memories/a",
+            "/memoriesa",
+            "/memory/a",
+            "/memories//a",
+            "/memories/a//",
+            "/memories/../a",
+            "/memories/a/../../b",
+            "/memories/.",
+            "/memories/.git/config",
+            "/memories/.agent-memory/lock",
+            "/memories/a/.hidden",
+            "/memories/%2e%2e/a",
+            "/memories/a%2Fb",
+            "/memories/..%5Ca",
+            "/memories/a\\b",
+            "/memories/c:",
+            "/memories/nul",
+            "/memories/a.",
+            "/memories/a ",
+            "/memories/a\nb",
+            "/memories\0",
+        ] {
+            assert!(FilePath::parse(text, "path").is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_way_to_a_path_begins_outside() {
+        let path = FilePath("a/b/c".into());
+        let way: Vec<String> = path.way().map(|path| path.to_string()).collect();
+        assert_eq!(way, ["/memories/a", "/memories/a/b", "/memories/a/b/c"]);
+        assert_eq!(FilePath::ROOT.way().count(), 0);
+        assert_eq!(FilePath("a".into()).rest(&path), Some("b/c"));
+        assert_eq!(FilePath("a/bc".into()).rest(&FilePath("a/b".into())), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! The files, as entries of a search. They belong to no agent and have no date.
+
+use super::error::Error;
+use super::path::FilePath;
+use super::place::{COLLECTION, LABEL};
+use super::tree::{Files, Text};
+use super::walk::{Walk, Which};
+use crate::budget::{OF_DOCUMENT, OF_INDEXED};
+use crate::error::ReadError;
+use crate::index::{self, Facts, Index, number_of};
+use crate::ranking::cost;
+use crate::source::{
+    Collector, DocumentKey, Entry, Owner, ReadArguments, ReadCall, ReadDocuments, ReadEntries,
+    read_paths,
+};
+use crate::storage::Place;
+use crate::tool::{Call, Checked, Source};
+
+pub(super) const SOURCE: Source = Source { toolset: "files", collect, read };
+
+/// Adds the files that the caller reaches.
+fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
+    Ok(add(&Files::open(call)?, collector)?)
+}
+
+pub(super) fn owner() -> Owner {
+    Owner { toolset: "files", ..Owner::default() }
+}
+
+fn add(files: &Files<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
+    collector.begin(owner());
+    let request = collector.request;
+    let work = &request.budget;
+    let place = Place::named(LABEL);
+    let mut index = Index::open(files.call.storage, place, COLLECTION, request.for_index());
+    let Walk { files: found, left } = Walk::new(files, &FilePath::ROOT, Which::Visible)?;
+    for error in left {
+        collector.warn(format!("memory files: {}", error.message()));
+    }
+    let mut skipped = 0;
+    for (path, status) in found {
+        let key = files.at(&path)?;
+        if let Some(known) = index.find(&key, &status) {
+            if !work.take(OF_INDEXED) {
+                skipped += 1;
+                continue;
+            }
+            collector.begin_run();
+            collector.add_known(path.to_string(), &index, known);
+            continue;
+        }
+        // A text has no less work than bytes.
+        if OF_DOCUMENT + status.size > work.left() {
+            skipped += 1;
+            continue;
+        }
+        let text = match files.text(&path) {
+            Ok(None) => continue,
+            Ok(Some(text)) => text,
+            Err(ReadError::Unusable(error)) => {
+                collector.warn(format!("memory files: {}", error.message()));
+                continue;
+            }
+            Err(ReadError::Other(error)) => return Err(error),
+        };
+        let entry = entry(files, &path, &text);
+        let of_file = entry.texts().iter().map(|text| cost(text)).sum();
+        if !work.take(OF_DOCUMENT + of_file) {
+            skipped += 1;
+            continue;
+        }
+        let document = index::Document {
+            key: &key,
+            stamp: &status.stamp,
+            version: &text.version,
+            facts: Facts::default(),
+            work: of_file,
+        };
+        let texts = entry.texts().to_vec();
+        index.add(&document, [index::Entry { texts, begins_run: true }].into_iter());
+        collector.begin_run();
+        collector.add(entry);
+    }
+    collector.skip_some(owner(), skipped, "file", "files");
+    index.update();
+    Ok(())
+}
+
+/// Reads files again.
+fn read(call: &Call<'_>, _: &Owner, keys: &[&DocumentKey]) -> Checked<ReadDocuments> {
+    let files = Files::open(call)?;
+    let read = |path: &str| -> Result<Option<ReadEntries>, Error> {
+        let Ok(path) = FilePath::parse(path, "path") else { return Ok(None) };
+        Ok(files.text(&path)?.map(|text| ReadEntries {
+            version: number_of(&text.version),
+            entries: vec![entry(&files, &path, &text)],
+        }))
+    };
+    Ok(read_paths(keys, read)?)
+}
+
+/// A file. The words of its path count, too.
+fn entry(files: &Files<'_>, path: &FilePath, text: &Text) -> Entry {
+    let arguments = ReadArguments { path: Some(path.to_string()), ..ReadArguments::default() };
+    let tool = files.call.listed("files", "view_memory_file");
+    Entry {
+        path: Some(path.to_string()),
+        text: text.text.strip_prefix('\u{feff}').unwrap_or(&text.text).to_owned(),
+        about: path.below_root().replace('/', " "),
+        read: Some(ReadCall { tool, arguments }),
+        ..Entry::default()
+    }
+}
