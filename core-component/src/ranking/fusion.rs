@@ -2,9 +2,9 @@
 
 use super::scorer::Ranked;
 
-/// The weight of the similarity of vectors, beside the score of words. Both are divided by the
-/// largest of all candidates before.
-const SIMILARITY: f64 = 1.0;
+/// The weight of the similarity of vectors, relative to the score of words and the thesaurus. Both are
+/// divided by the largest of all candidates before.
+const SIMILARITY: f64 = 0.5;
 
 /// Adds to the scores of candidates how similar their vectors are to that of the query. Changes
 /// nothing if no candidate has a similarity.
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn each_part_counts_in_proportion_to_the_largest() {
         let candidates = [(8.0, Some(0.25)), (4.0, None), (0.0, Some(0.5)), (2.0, Some(-0.5))];
-        assert_eq!(fused(&candidates), [1.5, 0.5, 1.0, 0.25]);
+        assert_eq!(fused(&candidates), [1.25, 0.5, 0.5, 0.25]);
     }
 
     #[test]
@@ -55,6 +55,6 @@ mod tests {
 
     #[test]
     fn vectors_alone_give_an_order() {
-        assert_eq!(fused(&[(0.0, Some(0.5)), (0.0, Some(1.0))]), [0.5, 1.0]);
+        assert_eq!(fused(&[(0.0, Some(0.5)), (0.0, Some(1.0))]), [0.25, 0.5]);
     }
 }
