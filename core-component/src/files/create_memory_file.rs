@@ -1,9 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Output;
 use super::change::change;
 use super::error::Error;
+use super::output::Output;
 use super::path::{FilePath, MAX_PATH};
 use super::text::{MAX_TEXT, check_lines};
 use super::tree::{Files, Found};

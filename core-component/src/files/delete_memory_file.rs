@@ -1,9 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Output;
 use super::change::{MAX_FILES, change};
 use super::error::Error;
+use super::output::Output;
 use super::path::{FilePath, MAX_PATH};
 use super::tree::{Files, Found};
 use super::walk::{Walk, Which};

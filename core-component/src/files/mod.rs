@@ -13,6 +13,7 @@ mod forget;
 mod insert_memory_file;
 mod interrupted;
 mod listing;
+mod output;
 mod path;
 mod place;
 mod rename_memory_file;
@@ -24,9 +25,6 @@ mod text;
 mod tree;
 mod view_memory_file;
 mod walk;
-
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;
@@ -57,10 +55,3 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     resume: Some(resume::RESUME),
     forget: Some(forget::FORGET),
 };
-
-/// The answer of every tool: what the memory tool returns to the model.
-#[derive(Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Output {
-    text: String,
-}

@@ -1,10 +1,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Output;
 use super::change::change;
 use super::delete_memory_file::all;
 use super::error::Error;
+use super::output::Output;
 use super::path::{FilePath, MAX_PATH};
 use super::tree::{Files, Found};
 use crate::storage::{Area, Change};

@@ -1,9 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Output;
 use super::error::Error;
 use super::listing::listing;
+use super::output::Output;
 use super::path::{FilePath, MAX_PATH};
 use super::text::view;
 use super::tree::{Files, Found};

@@ -2256,7 +2256,7 @@ class ImportMemoriesOutput(TypedDict):
 class _ViewMemoryFileInput(TypedDict):
     """The input of `view_memory_file`."""
 
-    #: `/memories`, or a path below it.
+    #: The file or directory, such as `/memories`.
     path: str
 
 
@@ -2292,6 +2292,7 @@ class CreateMemoryFileOutput(TypedDict):
 class _StrReplaceMemoryFileInput(TypedDict):
     """The input of `str_replace_memory_file`."""
 
+    #: The file.
     path: str
 
     #: Exactly as in the file, with its spaces and line breaks, without line numbers.
@@ -2314,11 +2315,13 @@ class StrReplaceMemoryFileOutput(TypedDict):
 class InsertMemoryFileInput(TypedDict):
     """The input of `insert_memory_file`."""
 
+    #: The file.
     path: str
 
     #: The number of the line after which the text goes; 0 is before the first line.
     insert_line: int
 
+    #: One line or several.
     insert_text: str
 
 
@@ -2331,6 +2334,7 @@ class InsertMemoryFileOutput(TypedDict):
 class DeleteMemoryFileInput(TypedDict):
     """The input of `delete_memory_file`."""
 
+    #: The file or directory.
     path: str
 
 
@@ -2343,8 +2347,10 @@ class DeleteMemoryFileOutput(TypedDict):
 class RenameMemoryFileInput(TypedDict):
     """The input of `rename_memory_file`."""
 
+    #: The file or directory.
     old_path: str
 
+    #: Its new path, where nothing may be.
     new_path: str
 
 

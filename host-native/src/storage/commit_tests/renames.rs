@@ -92,6 +92,7 @@ fn no_other_change_is_at_a_path_of_a_rename() {
 fn a_rename_syncs_the_directories_that_it_changes() {
     let repository = Repository::new();
     repository.write("a/b.md", "text");
+    repository.write("a/e.md", "");
     repository.write("c/d.md", "");
     drop(writer(&repository.tree));
     let Some(synced) = syncs(&repository, &format!("{}::renames_one", module_path!())) else {
