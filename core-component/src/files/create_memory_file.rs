@@ -17,7 +17,7 @@ pub(super) struct CreateMemoryFile;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Create a memory file")]
 pub(super) struct Input {
-    /// Such as `/memories/notes.md`.
+    /// Its path below `/memories`.
     #[schemars(length(max = MAX_PATH))]
     path: String,
     /// The whole text, kept byte for byte.

@@ -907,7 +907,7 @@ class Files(Toolset):
 
         Arguments:
 
-        path: Such as `/memories/notes.md`.
+        path: Its path below `/memories`.
         file_text: The whole text, kept byte for byte.
         """
 
@@ -1935,7 +1935,7 @@ class AsyncFiles(AsyncToolset):
 
         Arguments:
 
-        path: Such as `/memories/notes.md`.
+        path: Its path below `/memories`.
         file_text: The whole text, kept byte for byte.
         """
 

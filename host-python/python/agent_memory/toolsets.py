@@ -2276,7 +2276,7 @@ class ViewMemoryFileOutput(TypedDict):
 class CreateMemoryFileInput(TypedDict):
     """The input of `create_memory_file`."""
 
-    #: Such as `/memories/notes.md`.
+    #: Its path below `/memories`.
     path: str
 
     #: The whole text, kept byte for byte.
