@@ -33,7 +33,7 @@ impl Round {
     /// # Panics
     ///
     /// If there is no call.
-    pub fn of(wall: Duration, times: Vec<Duration>) -> Self {
+    pub fn from_times(wall: Duration, times: Vec<Duration>) -> Self {
         assert!(!times.is_empty(), "a round has calls");
         let rate = times.len() as f64 / wall.as_secs_f64();
         let mut times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e6).collect();
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn percentiles_are_times_of_calls() {
         let times = (1..=200).rev().map(Duration::from_micros).collect();
-        let round = Round::from_costs(Duration::from_secs(2), times);
+        let round = Round::from_times(Duration::from_secs(2), times);
         assert_eq!(round.rate, 100.0);
         assert_eq!([50, 95, 99, 100].map(|at| round.percentile(at)), [100.0, 190.0, 198.0, 200.0]);
-        let one = Round::from_costs(Duration::from_secs(1), vec![Duration::from_micros(7)]);
+        let one = Round::from_times(Duration::from_secs(1), vec![Duration::from_micros(7)]);
         assert_eq!([50, 95, 99].map(|at| one.percentile(at)), [7.0, 7.0, 7.0]);
     }
 }

@@ -141,7 +141,7 @@ impl Kind {
 fn timed(calls: impl FnOnce() -> io::Result<Vec<Duration>>) -> io::Result<Round> {
     let started = Instant::now();
     let times = calls()?;
-    Ok(Round::from_costs(started.elapsed(), times))
+    Ok(Round::from_times(started.elapsed(), times))
 }
 
 fn taken(call: impl FnOnce() -> io::Result<()>) -> io::Result<Duration> {

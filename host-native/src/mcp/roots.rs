@@ -51,7 +51,7 @@ struct Question {
 
 impl ClientRoots {
     /// The client of a request, if it has roots and its protocol version lets a server ask for them.
-    pub(super) fn new(
+    pub(super) fn from_request(
         request: &RequestContext<RoleServer>,
         known: &KnownRoots,
         end: &CancellationToken,

@@ -15,7 +15,7 @@ pub(super) struct Sampling(Peer<RoleServer>);
 
 impl Sampling {
     /// The model of a client, if the client lets a server ask it.
-    pub(super) fn new(
+    pub(super) fn from_client(
         client: &Peer<RoleServer>,
         capabilities: Option<&ClientCapabilities>,
     ) -> Option<Arc<dyn Model>> {

@@ -92,8 +92,10 @@ impl Server {
         let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
         let capabilities = request.client_capabilities().filter(|_| samples);
         Caller {
-            roots: ClientRoots::new(request, &self.known_roots, &self.end),
-            models: Sampling::new(&request.peer, capabilities.as_ref()).into_iter().collect(),
+            roots: ClientRoots::from_request(request, &self.known_roots, &self.end),
+            models: Sampling::from_client(&request.peer, capabilities.as_ref())
+                .into_iter()
+                .collect(),
             reach,
             ..Caller::default()
         }
@@ -442,7 +444,8 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, session: NotificationContext<RoleServer>) {
         let client = session.peer.peer_info().map(|client| client.capabilities.clone());
-        let models = Sampling::new(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
+        let models =
+            Sampling::from_client(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
         if !models.is_empty() {
             self.memory.resume(Caller { models, ..Caller::default() });
         }
