@@ -12,6 +12,7 @@ use crate::budget::OF_DOCUMENT;
 use crate::names::AgentName;
 use crate::source::{EntryId, Owner, id_schema};
 use crate::storage::Splice;
+use crate::text::normalise_line_ends;
 
 /// Takes the place of a removed text. It is text wherever it stands in Markdown, YAML and JSON:
 /// brackets would make a list or a link of it.
@@ -177,9 +178,34 @@ pub(crate) fn in_json(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// The ranges of a text in another one.
+/// The ranges of a text in another one. A line feed in `secret` stands for any line end.
 pub(crate) fn ranges_of(secret: &str, text: &str) -> Vec<Range<usize>> {
-    text.match_indices(secret).map(|(at, found)| at..at + found.len()).collect()
+    let range = |(at, found): (usize, &str)| at..at + found.len();
+    if !(secret.contains('\n') && text.contains('\r')) {
+        return text.match_indices(secret).map(range).collect();
+    }
+    let searched = normalise_line_ends(text);
+    let mut offsets = Offsets { text, at: 0, searched: 0 };
+    let found = searched.match_indices(secret).map(range);
+    found.map(|range| offsets.original(range.start)..offsets.original(range.end)).collect()
+}
+
+/// Finds the offsets of a text that offsets in its form with line feeds stand for. These ascend.
+struct Offsets<'t> {
+    text: &'t str,
+    at: usize,
+    searched: usize,
+}
+
+impl Offsets<'_> {
+    fn original(&mut self, searched: usize) -> usize {
+        while self.searched < searched {
+            let is_pair = self.text.as_bytes()[self.at..].starts_with(b"\r\n");
+            self.at += if is_pair { 2 } else { 1 };
+            self.searched += 1;
+        }
+        self.at
+    }
 }
 
 /// The splices that put a mark in the place of ranges.
@@ -196,5 +222,22 @@ pub(crate) fn spliced(text: &str, splices: &[Splice]) -> String {
 
 /// A text with a mark in the place of another one. `None` if it does not have that one.
 pub(crate) fn without(secret: &str, text: &str) -> Option<String> {
-    text.contains(secret).then(|| text.replace(secret, REMOVED))
+    let splices = marks(ranges_of(secret, text));
+    (!splices.is_empty()).then(|| spliced(text, &splices))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_feed_stands_for_any_line_end() {
+        assert_eq!(without("b c", "a\r\nb c\r\nd").as_deref(), Some("a\r\n(removed)\r\nd"));
+        for text in ["x é\r\nb\nc y", "x é\nb\r\nc y", "x é\rb\r\nc y"] {
+            assert_eq!(without("é\nb\nc", text).as_deref(), Some("x (removed) y"), "{text:?}");
+        }
+        assert_eq!(without("b\nc", "b\r\r\nc"), None, "an empty line is between them");
+        let twice = "k\r\nv k\nv k\r\nv";
+        assert_eq!(without("k\nv", twice).as_deref(), Some("(removed) (removed) (removed)"));
+    }
 }

@@ -32,8 +32,7 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "files",
     title: "Memory files",
-    description: "Text files below `/memories` that a model views and edits itself, with the commands of \
-                  the memory tool that Claude is trained on",
+    description: "Text files below `/memories`, which a model arranges itself",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::FilesSettings>("files").map(drop),

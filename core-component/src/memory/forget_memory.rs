@@ -104,8 +104,8 @@ impl Tool for ForgetMemory {
 }
 
 const NOT_FOUND: &str = "nothing that is mounted and within reach has it now: a text is searched exactly as it \
-                         is stored, in the same case, and ids and paths are those of `search_memory`; Git \
-                         history and other machines may have it";
+                         is stored, in the same case, and ids and paths are those of `search_memory`, an id of \
+                         layers with its `section` and `agent`; Git history and other machines may have it";
 
 /// Refuses a text that would change too much, or that the mark has.
 fn checked(text: &str) -> Result<&str, Error> {
@@ -138,11 +138,10 @@ fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Err
         }
         (None, None, Some(path)) => Ok(Wanted::Document(path)),
         (None, Some(id), None) => match (id.parse(), section) {
-            (Err(_), _) => Ok(Wanted::Record(id)),
             (Ok(id), Some(layer)) if agent.is_some() => Ok(Wanted::Row { layer, id }),
-            (Ok(_), _) => {
-                refused("an `id` of layers needs the `section` and the `agent` of its hit")
-            }
+            (Ok(_), Some(_)) => refused("an `id` of layers needs the `agent` of its hit"),
+            // Other programs give records numbers, too.
+            _ => Ok(Wanted::Record(id)),
         },
         _ => refused("pass exactly one of `text`, `id` and `path`"),
     }

@@ -40,12 +40,14 @@ impl Reader<'_> {
     pub fn with_text(&self, secret: &str, most: u32) -> Result<Rows, Error> {
         let mut found = Rows::default();
         for Layer { name, table, columns } in &LAYERS {
-            let has = columns.iter().map(|column| format!("instr({column}, ?2) > 0"));
+            let has = |column| format!("instr({column}, ?2) > 0 OR instr({column}, ?4) > 0");
+            let has = columns.iter().map(has);
             let has = has.collect::<Vec<_>>().join(" OR ");
             let sql = format!(
                 "SELECT id FROM {table} WHERE agent_id = ?1 AND ({has}) ORDER BY id LIMIT ?3"
             );
-            let asked = [text(self.agent), text(secret), Value::Integer(most.into())];
+            let most_rows = Value::Integer(most.into());
+            let asked = [text(self.agent), text(secret), most_rows, text(&with_crlf(secret))];
             let rows = self.rows(table, &sql, asked, most)?;
             found.has_more |= rows.len() == most as usize;
             if !rows.is_empty() {
@@ -73,13 +75,15 @@ impl Writer<'_> {
         for (name, ids) in &found.rows {
             let Some(Layer { table, columns, .. }) = layer_of(name) else { continue };
             let list = Value::Text(serde_json::to_string(ids).expect("ids are JSON"));
-            let set = columns.iter().map(|column| format!("{column} = replace({column}, ?1, ?2)"));
+            let set = |column| format!("{column} = replace(replace({column}, ?1, ?2), ?4, ?2)");
+            let set = columns.iter().map(set);
             // A core memory that becomes the same as another is one.
             let update = format!(
                 "UPDATE OR REPLACE {table} SET {} WHERE id IN (SELECT value FROM json_each(?3))",
                 set.collect::<Vec<_>>().join(", ")
             );
-            self.execute(&[statement(&update, [text(secret), text(REMOVED), list])])?;
+            let parameters = [text(secret), text(REMOVED), list, text(&with_crlf(secret))];
+            self.execute(&[statement(&update, parameters)])?;
             self.note_forgotten(table, ids.clone())?;
         }
         Ok(found)
@@ -105,6 +109,11 @@ impl Writer<'_> {
         self.forgotten.push((table, ids));
         Ok(())
     }
+}
+
+/// A text as a program of Windows may have stored it.
+fn with_crlf(secret: &str) -> String {
+    secret.replace('\n', "\r\n")
 }
 
 fn layer_of(name: &str) -> Option<&'static Layer> {
