@@ -27,7 +27,7 @@ TIME = (1980, 1, 1, 0, 0, 0)
 
 def version() -> str:
     """The version of everything here."""
-    return tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
 
 
 def make(directory: Path) -> list[Path]:

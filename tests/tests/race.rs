@@ -23,6 +23,8 @@ use serde_json::{Value, json};
 const AGENT: &str = "aristotle";
 const WRITERS: usize = 8;
 const ENTRIES: usize = 250;
+/// The entries of a writer that only a kill ends, however late it comes.
+const ENDLESS: usize = 1_000_000;
 /// The writers that are killed, and after how many acknowledgements: one or two of each host.
 const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
 /// The entries of one late writer of each host, which begins after the next host has written. So
@@ -133,7 +135,7 @@ impl<'a> Race<'a> {
         self.running.get_mut(id).expect("it is running").kill().expect("a process can be killed");
         let record = self.records.get_mut(id).expect("it was started");
         record.killed = true;
-        let rest = ENTRIES - record.acknowledged.len();
+        let rest = ENTRIES.saturating_sub(record.acknowledged.len());
         self.start(host, &format!("{id}x"), rest, TIMEOUT);
     }
 }
@@ -170,7 +172,9 @@ fn run(scratch: &Scratch, hosts: &[Host]) -> BTreeMap<String, Record> {
     let host_of = |writer: usize| hosts[writer % hosts.len()];
     let name = |writer: usize| format!("{}{writer}", host_of(writer).name());
     for writer in 0..WRITERS {
-        race.start(host_of(writer), &name(writer), ENTRIES, TIMEOUT);
+        let is_killed = KILLS.iter().any(|(killed, _)| *killed == writer);
+        let entries = if is_killed { ENDLESS } else { ENTRIES };
+        race.start(host_of(writer), &name(writer), entries, TIMEOUT);
     }
     let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer), after));
     let next = hosts.iter().cycle().skip(1);
@@ -229,7 +233,7 @@ fn wait(host: Host) {
     let scratch = Scratch::new(&Documents::new());
     let repository = scratch.repo();
     let (mut race, heard) = Race::new(&repository);
-    race.start(host, ID, 1_000_000, LOCK_WAIT);
+    race.start(host, ID, ENDLESS, LOCK_WAIT);
     let hear = |race: &mut Race<'_>| match heard.recv_timeout(TIMEOUT) {
         Ok(Event::Said(_, line)) => {
             race.hear(ID, &line);
