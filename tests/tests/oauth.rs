@@ -2,7 +2,7 @@
 //! told.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -369,6 +369,30 @@ fn a_subject_that_is_revoked_or_whose_token_expires_hears_of_no_change() {
     // Until its token has expired, it may hear of changes.
     while hears(&mut of_bob, &store) {}
     assert_eq!(list(&server, &bob).status, 401);
+}
+
+#[test]
+fn a_stream_ends_with_its_access_token_while_nothing_changes() {
+    let scene = Scene::new();
+    let key = SigningKey::new_ed25519("one");
+    let issuer = Issuer::start(&[&key]);
+    for name in ["ada", "bob"] {
+        scene.bind(name, &issuer, name, &[]);
+    }
+    let server = scene.start(&issuer, &[]);
+    // One minute is allowed for, of which this has some seconds left.
+    let ends = with(&claims(&issuer, "bob"), "exp", json!(seconds() - 50));
+    let tokens = [token(&key, &claims(&issuer, "ada")), token(&key, &ends)];
+    let mut streams = tokens.map(|token| listen(&server, &token, "memory://ada/stats"));
+    for stream in &mut streams {
+        begins(stream);
+    }
+    assert!(scene.run(&["token", "revoke", "ada"]).status.success());
+    for stream in &mut streams {
+        let mut rest = String::new();
+        stream.read_to_string(&mut rest).expect("an end");
+        assert!(!rest.contains("resources/updated"), "{rest}");
+    }
 }
 
 fn listen(server: &HttpServer, token: &str, uri: &str) -> BufReader<TcpStream> {

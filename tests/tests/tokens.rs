@@ -1,10 +1,11 @@
 //! Tokens of clients over HTTP: who gets in, and what each reaches.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_memory_tests::TIMEOUT;
@@ -129,6 +130,14 @@ fn begins(stream: &mut BufReader<TcpStream>) {
         line.clear();
         assert!(stream.read_line(&mut line).expect("an answer") > 0, "it ends");
     }
+}
+
+/// Waits until the server ends a stream, of which nothing is told.
+#[track_caller]
+fn ends(stream: &mut BufReader<TcpStream>) {
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).expect("an end");
+    assert!(!rest.contains("resources/updated"), "{rest}");
 }
 
 /// Changes something until the stream tells that a resource has changed. The first change may come
@@ -348,6 +357,61 @@ fn who_may_no_longer_read_hears_of_no_change() {
     // Both streams end, and tell of nothing more.
     assert!(!hears(&mut own, adas, &|| store("ada", "likes planes")));
     assert!(!hears(&mut foreign, bobs, &|| store("bob", "likes trains")));
+}
+
+#[test]
+fn a_stream_ends_with_its_token_while_nothing_changes() {
+    let scene = Scene::new();
+    let server = scene.start();
+    let uri = "memory://ada/stats";
+    let mut of_anybody = listen(&server, "", uri);
+    begins(&mut of_anybody);
+    let token = scene.create("ada", &[]);
+    ends(&mut of_anybody);
+    let mut of_ada = listen(&server, &token, uri);
+    begins(&mut of_ada);
+    assert!(scene.token(&["revoke", "ada"]).status.success());
+    ends(&mut of_ada);
+}
+
+#[test]
+fn a_token_has_a_limit_of_open_streams() {
+    let scene = Scene::new();
+    let [ada, bob] = ["ada", "bob"].map(|name| scene.create(name, &[]));
+    let server = scene.start();
+    let opened = |token: &str| {
+        let mut stream = listen(&server, token, "memory://ada/stats");
+        let mut status = String::new();
+        stream.read_line(&mut status).expect("an answer");
+        if status.contains(" 200 ") { Ok(stream) } else { Err(stream) }
+    };
+    let mut open = Vec::new();
+    let mut refused = loop {
+        match opened(&ada) {
+            Ok(stream) => open.push(stream),
+            Err(refused) => break refused,
+        }
+    };
+    assert_eq!(open.len(), 64);
+    let mut answer = String::new();
+    refused.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.contains("this token has 64 open subscriptions"), "{answer}");
+    assert!(answer.contains("retry-after: 10"), "{answer}");
+    // Other requests of the token are answered, and streams of other tokens.
+    assert_eq!(ask(&server, &ada, "tools/list", json!({})).status, 200);
+    assert!(opened(&bob).is_ok());
+    // A stream that its client ends makes room.
+    open.pop();
+    let until = Instant::now() + TIMEOUT;
+    while opened(&ada).is_err() {
+        assert!(Instant::now() < until, "there is no room");
+        thread::sleep(Duration::from_millis(20));
+    }
+    // So do those of a token that is revoked.
+    assert!(scene.token(&["revoke", "ada"]).status.success());
+    for stream in &mut open {
+        ends(stream);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 
 /// How long the listener rests after the system has refused a connection, such as for want of file
@@ -20,7 +21,8 @@ pub(super) struct Limits {
     /// The most connections at once: further ones wait. Each needs a file descriptor, and so do the
     /// documents.
     pub connections: usize,
-    /// How long a client may take to send the head of its next request.
+    /// How long a client may take to send the head of its next request, and to take something of
+    /// its answer.
     pub silence: Duration,
 }
 
@@ -42,7 +44,9 @@ pub(super) async fn serve(
     };
     while let Some((stream, permit)) = hang_up.run_until_cancelled(next()).await {
         let service = TowerToHyperService::new(app.clone());
-        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(limits.silence));
+        let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             let _permit = permit;
@@ -78,7 +82,8 @@ mod tests {
     async fn start(limits: Limits) -> (SocketAddr, CancellationToken) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let app = Router::new().route("/", get(async || "here"));
+        let long = get(async || "x".repeat(1 << 20));
+        let app = Router::new().route("/", get(async || "here")).route("/long", long);
         let hang_up = CancellationToken::new();
         tokio::spawn(serve(listener, app, limits, hang_up.clone()));
         (address, hang_up)
@@ -107,6 +112,19 @@ mod tests {
             let ended = read(stream).await;
             assert!(!ended.contains("200"), "{ended}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_nothing_keeps_nobody_out() {
+        let limits = Limits { connections: 1, silence: Duration::from_millis(100) };
+        let (address, _hang_up) = start(limits).await;
+        let request = b"GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let mut deaf = connect(address, request).await;
+        let next = tokio::spawn(async move { read(connect(address, REQUEST).await).await });
+        // Until the server hangs up.
+        while deaf.write_all(request).await.is_ok() {}
+        let answer = next.await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("here"), "{answer}");
     }
 
     #[tokio::test]

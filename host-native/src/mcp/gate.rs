@@ -1,13 +1,14 @@
 //! The check of the tokens of requests over HTTP.
 
 use super::metrics::ended;
-use super::refusal::refusal;
+use super::refusal::{refusal, waiting};
+use super::streams::Streams;
 use crate::oauth::{self, ResourceServer};
 use crate::storage;
 use crate::tokens::{Token, Tokens, is_use_due};
 use crate::{CallError, Outcome, Reach};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
@@ -23,12 +24,18 @@ use std::time::{Duration, Instant};
 const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
+/// How often it is checked that the client of an open stream may still be answered.
+const CHECK: Duration = Duration::from_secs(5);
+
 /// The most subjects without a token that are logged.
 const MAX_STRANGERS: usize = 100;
 
 /// Lets requests pass that bring a token, and says whose they are.
 #[derive(Clone)]
-pub(super) struct Gate(Option<Arc<Guard>>);
+pub(super) struct Gate {
+    guard: Option<Arc<Guard>>,
+    streams: Streams,
+}
 
 struct Guard {
     tokens: Arc<Tokens>,
@@ -63,6 +70,13 @@ pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
         (Some(principal), _) => principal.may_go_on(),
         (None, Some(Visitor(guard))) => guard.is_closed().is_ok_and(|is_closed| !is_closed),
         (None, None) => true,
+    }
+}
+
+/// Waits until the client of a request that is open for long may no longer be answered.
+pub(super) async fn shut_out(request: &RequestContext<RoleServer>) {
+    while may_go_on(request) {
+        tokio::time::sleep(CHECK).await;
     }
 }
 
@@ -120,7 +134,7 @@ impl Gate {
             uses: Mutex::default(),
             strangers: Mutex::default(),
         };
-        Gate(tokens.map(|tokens| Arc::new(guard(tokens))))
+        Gate { guard: tokens.map(|tokens| Arc::new(guard(tokens))), streams: Streams::new() }
     }
 }
 
@@ -260,12 +274,14 @@ impl From<oauth::Error> for Refused {
 }
 
 pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let Some(guard) = gate.0 else { return next.run(request).await };
+    let Some(guard) = gate.guard else {
+        return gate.streams.answer(None, request, next).await;
+    };
     let now = Timestamp::now();
     let (token, until) = match guard.find(request.headers(), now).await {
         Ok(Known::Anybody) => {
             request.extensions_mut().insert(Visitor(guard.clone()));
-            return next.run(request).await;
+            return gate.streams.answer(None, request, next).await;
         }
         Ok(Known::Holder(token, until)) => (*token, until),
         Err(refused) => return guard.refuse(refused),
@@ -275,6 +291,7 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
         return waiting(StatusCode::TOO_MANY_REQUESTS, message, "10");
     };
     let tokens = guard.tokens.clone();
+    let id = token.id.clone();
     let principal = Principal { token: token.clone(), until, tokens: tokens.clone() };
     request.extensions_mut().insert(principal);
     if is_use_due {
@@ -284,7 +301,7 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
             }
         });
     }
-    next.run(request).await
+    gate.streams.answer(Some(&id), request, next).await
 }
 
 /// The token in the header, as RFC 6750 writes it.
@@ -301,12 +318,5 @@ fn challenged(status: StatusCode, message: &str, challenge: &str) -> Response {
     if let Ok(challenge) = HeaderValue::from_str(challenge) {
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
-    response
-}
-
-/// A refusal that holds for some seconds.
-fn waiting(status: StatusCode, message: &str, seconds: &'static str) -> Response {
-    let mut response = refusal(status, message);
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(seconds));
     response
 }

@@ -44,6 +44,8 @@ mod roots;
 mod sampling;
 mod server;
 mod serving;
+#[cfg(feature = "http")]
+mod streams;
 mod subscriptions;
 mod version;
 

@@ -1,11 +1,19 @@
 //! Answers that no tool gives.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 /// A refusal as JSON: clients that look for documents about authorization take no other 404.
 pub(super) fn refusal(status: StatusCode, message: &str) -> Response {
     (status, Json(json!({ "error": message }))).into_response()
+}
+
+/// A refusal that holds for some seconds.
+pub(super) fn waiting(status: StatusCode, message: &str, seconds: &'static str) -> Response {
+    let mut response = refusal(status, message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(seconds));
+    response
 }

@@ -1,7 +1,7 @@
 use super::answer::{answer, listed};
 use super::error::{unknown_method, unrecognised};
 #[cfg(feature = "http")]
-use super::gate::{Principal, may_go_on};
+use super::gate::{Principal, may_go_on, shut_out};
 use super::intake;
 #[cfg(feature = "http")]
 use super::metrics::{Metrics, ended};
@@ -26,6 +26,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler, model};
 use serde_json::{Value, json};
+use std::future;
 use std::sync::Arc;
 #[cfg(feature = "http")]
 use std::time::{Duration, Instant};
@@ -147,6 +148,21 @@ impl Server {
     #[cfg(not(feature = "http"))]
     fn may_go_on(&self, _: &Request) -> bool {
         true
+    }
+
+    /// Waits until the client of a request that is open for long may no longer be answered.
+    #[cfg(feature = "http")]
+    async fn shut_out(&self, request: &Request) {
+        match self.transport {
+            Transport::Stdio => future::pending().await,
+            Transport::Http(_) => shut_out(request).await,
+        }
+    }
+
+    /// Waits until the client of a request that is open for long may no longer be answered.
+    #[cfg(not(feature = "http"))]
+    async fn shut_out(&self, _: &Request) {
+        future::pending().await
     }
 
     /// The text that the client of a request reads in each of these resources, if it may.
@@ -369,6 +385,7 @@ impl ServerHandler for Server {
         };
         tokio::select! {
             () = notify => {}
+            () = self.shut_out(subscription.request_context()) => {}
             () = subscription.cancelled() => {}
             () = self.end.cancelled() => {}
         }

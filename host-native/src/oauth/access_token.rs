@@ -68,6 +68,10 @@ struct Claims {
     /// RFC 9068 wants one text with spaces, and some servers write an array.
     scope: Option<OneOrMore>,
     cnf: Option<IgnoredAny>,
+    // Those of an ID token.
+    nonce: Option<IgnoredAny>,
+    at_hash: Option<IgnoredAny>,
+    c_hash: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +117,12 @@ impl<'a> AccessToken<'a> {
         }
         let claims: Claims = serde_json::from_slice(&self.payload)
             .map_err(|_| Violation::Invalid("`iss`, `sub`, `aud` or `exp` is missing or wrong"))?;
+        // One whose type does not tell may be an ID token.
+        if self.header.typ.as_deref().is_none_or(is_any_jwt) && claims.are_of_id_token() {
+            return Err(Violation::Invalid(
+                "it is an ID token: it has `nonce`, `at_hash` or `c_hash`, and not the type `at+jwt`",
+            ));
+        }
         claims.check(expected, now)
     }
 }
@@ -120,11 +130,21 @@ impl<'a> AccessToken<'a> {
 /// Whether a token of this type may be an access token. RFC 9068 wants `at+jwt`, and many servers
 /// write `JWT`.
 fn is_access_token(kind: &str) -> bool {
-    let accepted = ["at+jwt", "application/at+jwt", "jwt"];
-    accepted.iter().any(|accepted| kind.eq_ignore_ascii_case(accepted))
+    let accepted = ["at+jwt", "application/at+jwt"];
+    is_any_jwt(kind) || accepted.iter().any(|accepted| kind.eq_ignore_ascii_case(accepted))
+}
+
+/// Whether a type says no more than that it is a JWT.
+fn is_any_jwt(kind: &str) -> bool {
+    kind.eq_ignore_ascii_case("jwt")
 }
 
 impl Claims {
+    /// Whether some of them are in ID tokens alone.
+    fn are_of_id_token(&self) -> bool {
+        [&self.nonce, &self.at_hash, &self.c_hash].into_iter().any(Option::is_some)
+    }
+
     fn check(self, expected: &Expected, now: Timestamp) -> Result<Accepted, Violation> {
         let invalid = |reason| Err(Violation::Invalid(reason));
         if self.iss != expected.issuer {

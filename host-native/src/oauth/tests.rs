@@ -161,6 +161,17 @@ async fn claims_that_are_not_as_expected_are_refused() {
         let checked = server.check(&key.token(&header, &refused), now()).await;
         assert!(matches!(checked, Err(Error::Invalid(_))), "{refused}: {checked:?}");
     }
+    // An ID token may have the same audience.
+    for claim in ["nonce", "at_hash", "c_hash"] {
+        let claims = with(&good, claim, json!("x"));
+        for (kind, is_accepted) in
+            [(json!("at+jwt"), true), (json!("JWT"), false), (Value::Null, false)]
+        {
+            let checked =
+                server.check(&key.token(&with(&header, "typ", kind.clone()), &claims), now()).await;
+            assert_eq!(checked.is_ok(), is_accepted, "{claim}, {kind}: {checked:?}");
+        }
+    }
     for header in [
         json!({ "alg": "EdDSA", "kid": "ed", "typ": "dpop+jwt" }),
         json!({ "alg": "EdDSA", "kid": "ed", "crit": ["b64"], "b64": false }),
