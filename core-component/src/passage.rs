@@ -41,10 +41,11 @@ pub(crate) fn replace_passage(text: &str, old: &str, new: &str) -> Result<String
     Ok([&text[..start], new, &text[end..]].concat())
 }
 
-/// The first `most` places of a passage, as [`replace_passage`] finds it.
+/// The first `most` places of a text in another one, also those that overlap and those that cut a
+/// letter from its marks. A line feed in `old` stands for any line end, as in [`replace_passage`].
 pub(crate) fn passages(text: &str, old: &str, most: usize) -> Vec<Range<usize>> {
     let searched = normalise_line_ends(text);
-    let starts = occurrences(&searched, old).take(most);
+    let starts = starts_of(&searched, old).take(most);
     starts.map(|start| original_range(text, start, old)).collect()
 }
 
@@ -55,13 +56,15 @@ fn original_range(text: &str, start: usize, passage: &str) -> Range<usize> {
 /// The places at which a passage occurs, also those that overlap. A passage that would cut a letter from
 /// its marks does not occur.
 fn occurrences(text: &str, passage: &str) -> impl Iterator<Item = usize> {
-    let starts = text.char_indices().map(|(at, _)| at);
-    starts.filter(move |at| {
+    starts_of(text, passage).filter(move |at| {
         let end = at + passage.len();
-        text[*at..].starts_with(passage)
-            && is_between_letters(text, *at)
-            && is_between_letters(text, end)
+        is_between_letters(text, *at) && is_between_letters(text, end)
     })
+}
+
+fn starts_of(text: &str, passage: &str) -> impl Iterator<Item = usize> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    starts.filter(move |at| text[*at..].starts_with(passage))
 }
 
 fn is_between_letters(text: &str, at: usize) -> bool {
@@ -91,6 +94,19 @@ mod tests {
             ("cafe\u{301} cafe", "cafe", "bar", "cafe\u{301} bar"),
         ] {
             assert_eq!(replace_passage(text, old, new).as_deref(), Ok(after), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_found_as_it_is_also_where_it_cuts_a_letter() {
+        for (text, old, found) in [
+            ("हिन्दी", "हिन्", vec![0..12]),
+            ("cafe\u{301}", "\u{301}", vec![4..6]),
+            ("cafe\u{301} cafe", "cafe", vec![0..4, 7..11]),
+            ("a\r\nb\r\n", "\nb\n", vec![1..6]),
+            ("aaa", "aa", vec![0..2, 1..3]),
+        ] {
+            assert_eq!(passages(text, old, 9), found, "{text:?}");
         }
     }
 

@@ -2,10 +2,9 @@
 
 use super::error::Error;
 use super::interrupted;
-use super::place::{COLLECTION, LABEL};
+use super::place::forget_in_index;
 use super::tree::Files;
-use crate::index;
-use crate::storage::{Change, ErrorCode, MAX_CHANGES, Place};
+use crate::storage::{Change, ErrorCode, MAX_CHANGES};
 
 /// How often a change is attempted while programs that take no lock change the same files.
 const ATTEMPTS: usize = 4;
@@ -47,7 +46,7 @@ pub(super) fn change<T>(
                     removed.map_err(Error::after_change)?;
                 }
                 let removed: Vec<&str> = changes.iter().filter_map(Change::removed_path).collect();
-                index::forget(files.call.storage, &Place::named(LABEL), COLLECTION, &removed);
+                forget_in_index(files.call.storage, &removed);
                 return Ok(answer);
             }
         }

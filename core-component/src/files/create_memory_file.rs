@@ -39,7 +39,7 @@ impl Tool for CreateMemoryFile {
         let files = Files::open(call)?;
         change(&files, || {
             match files.find(&path)? {
-                Found::Nothing if !path.is_root() => {}
+                Found::Nothing => files.check_new_file(&path, "path")?,
                 Found::BelowFile(file) => return Err(Error::below_a_file(&path, &file, "path")),
                 _ => return Err(Error::path_taken(&path)),
             }

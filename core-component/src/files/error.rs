@@ -144,6 +144,22 @@ impl Error {
         Self::new(Code::StorageError, message)
     }
 
+    /// A file was to be where only directories of agents are.
+    pub(super) fn file_for_an_agent(path: &FilePath, field: &str) -> Self {
+        let message = format!(
+            "Error: {path} is the directory of an agent, and cannot be a file: choose a path below \
+             it, such as {path}/notes.md"
+        );
+        Self::at(Code::InvalidPath, message, field, "a path below an agent's directory".into())
+    }
+
+    /// A file or a link is where the directory of the caller's only agent would be.
+    pub(super) fn root_is_a_file() -> Self {
+        let message = "/memories is a file or a link, not a directory, so no memory file can be read \
+                       or written: ask a person to rename it or to move it away";
+        Self::new(Code::StorageError, message.to_owned())
+    }
+
     /// The first segment of the path is none of the agents that the caller reaches.
     pub(super) fn not_an_agent(path: &FilePath, agents: &[String]) -> Self {
         let agents: Vec<String> = agents.iter().map(|name| format!("/memories/{name}")).collect();

@@ -4,14 +4,16 @@ use super::change::change;
 use super::delete_memory_file::delete;
 use super::error::Error;
 use super::path::FilePath;
-use super::place::{COLLECTION, LABEL};
+use super::place::forget_in_index;
 use super::search::owner;
 use super::tree::{Files, Found as AtPath};
 use super::walk::{Walk, Which};
 use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted, marks, ranges_of};
-use crate::index;
-use crate::storage::{Area, Change, Place, Splice};
+use crate::storage::{Area, Change, Splice};
 use crate::tool::{Call, Checked, Forget};
+
+/// The most hidden files and directories that an answer names.
+const MAX_HIDDEN: usize = 20;
 
 pub(super) const FORGET: Forget = Forget { toolset: "files", run };
 
@@ -51,10 +53,16 @@ fn look_through(
     secret: &str,
     forgetting: &mut Forgetting<'_>,
 ) -> Result<(), Error> {
-    let Walk { files: found, left } = Walk::new(files, &FilePath::ROOT, Which::Visible)?;
+    let Walk { files: found, left, hidden } = Walk::new(files, &FilePath::ROOT, Which::Visible)?;
     forgetting.remains(IN_GIT);
     for error in left {
         forgetting.leave(format!("memory files: {}", error.message()));
+    }
+    for path in hidden.iter().take(MAX_HIDDEN) {
+        forgetting.leave(format!("`{path}` is hidden, and was not searched"));
+    }
+    if let Some(more) = hidden.len().checked_sub(MAX_HIDDEN).filter(|more| *more > 0) {
+        forgetting.leave(format!("{more} more hidden files or directories were not searched"));
     }
     for (path, status) in found {
         if !forgetting.take(status.size) {
@@ -100,7 +108,7 @@ fn forget_in(
         });
         Ok(((), edit.transpose()?.into_iter().collect()))
     })?;
-    index::forget(files.call.storage, &Place::named(LABEL), COLLECTION, &[&files.at(path)?]);
+    forget_in_index(files.call.storage, &[&files.at(path)?]);
     Ok(true)
 }
 

@@ -1,13 +1,13 @@
 //! Renames of a directory that were interrupted.
 //!
 //! A commit renames one file after the other. So before the first, the same commit writes down all of
-//! them in the bookkeeping. If it stops midway, the next writer renames the rest.
+//! them in the bookkeeping. If it stops midway, the next writer renames the rest, as far as it can.
 
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::tree::Files;
-use crate::storage::{Area, Change, EntryKind, MAX_DOCUMENT_BYTES, Writer, version_of};
+use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Writer, version_of};
 
 const PATH: &str = "rename.json";
 
@@ -42,33 +42,21 @@ fn removal(version: String) -> Change {
     Change::Delete { area: Area::Bookkeeping, path: PATH.to_owned(), expects: version }
 }
 
-/// Completes the renames that were interrupted, if there are any. A file that somebody has changed or
-/// moved meanwhile stays where it is, and nothing is overwritten.
+/// Completes the renames that were interrupted, if there are any, each by itself. A file that somebody
+/// has changed or moved meanwhile stays where it is, and nothing is overwritten.
+///
+/// A file that cannot be renamed stays where it is, too, and the note goes all the same. The writer may
+/// be another caller, whose change does not depend on that file, and who may not hear of its path.
 pub(super) fn complete(files: &Files<'_>, writer: &dyn Writer) -> Result<(), Error> {
     let Some(note) = files.tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES)? else {
         return Ok(());
     };
     // Of a note that no call has written, nothing is to be completed.
     let renamed: Vec<Renamed> = serde_json::from_slice(&note.contents).unwrap_or_default();
-    let mut changes = Vec::new();
     for Renamed { from, to, version } in renamed {
-        if is_pending(files, &from, &to, &version)? {
-            changes.push(Change::Rename { area: Area::Documents, from, to, expects: version });
-        }
+        let area = Area::Documents;
+        let _ = writer.commit(&[Change::Rename { area, from, to, expects: version }]);
     }
-    changes.push(removal(note.version));
-    writer.commit(&changes)?;
+    writer.commit(&[removal(note.version)])?;
     Ok(())
-}
-
-fn is_pending(files: &Files<'_>, from: &str, to: &str, version: &str) -> Result<bool, Error> {
-    let is_file = |path: &str| -> Result<Option<bool>, Error> {
-        let status = files.tree.stat(Area::Documents, path)?;
-        Ok(status.map(|status| status.kind == EntryKind::File))
-    };
-    if is_file(from)? != Some(true) || is_file(to)?.is_some() {
-        return Ok(false);
-    }
-    let document = files.tree.read(Area::Documents, from, MAX_DOCUMENT_BYTES)?;
-    Ok(document.is_some_and(|document| document.version == version))
 }

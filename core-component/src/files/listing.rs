@@ -26,7 +26,7 @@ struct Item {
 
 /// The files and directories below a directory, with their sizes, in the order of their names.
 pub(super) fn listing(files: &Files<'_>, directory: &FilePath) -> Result<String, Error> {
-    let Walk { files: found, left } = Walk::new(files, directory, Which::Listed)?;
+    let Walk { files: found, left, .. } = Walk::new(files, directory, Which::Listed)?;
     let mut items: BTreeMap<Vec<&str>, Item> = BTreeMap::new();
     for (path, status) in &found {
         let names: Vec<&str> = directory.rest(path).unwrap_or_default().split('/').collect();

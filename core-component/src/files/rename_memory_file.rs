@@ -45,7 +45,10 @@ impl Tool for RenameMemoryFile {
         change(&files, || {
             let all = all(&files, &old, "rename")?;
             match files.find(&new)? {
-                Found::Nothing if !new.is_root() => {}
+                Found::Nothing if all.iter().any(|(file, _)| *file == old) => {
+                    files.check_new_file(&new, "new_path")?;
+                }
+                Found::Nothing => {}
                 Found::BelowFile(file) => return Err(Error::below_a_file(&new, &file, "new_path")),
                 _ => return Err(Error::target_taken(&new)),
             }

@@ -24,7 +24,7 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
 }
 
 fn add(files: &Files<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
-    let Walk { files: found, left } = Walk::new(files, &FilePath::ROOT, Which::Listed)?;
+    let Walk { files: found, left, .. } = Walk::new(files, &FilePath::ROOT, Which::Listed)?;
     for error in left {
         parts.warn(format!("memory files: {}", error.message()));
     }

@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::path::FilePath;
-use super::place::{COLLECTION, LABEL};
+use super::place::{LABEL, collection};
 use super::tree::{Files, Text};
 use super::walk::{Walk, Which};
 use crate::budget::{OF_DOCUMENT, OF_INDEXED};
@@ -29,11 +29,26 @@ pub(super) fn owner() -> Owner {
 
 fn add(files: &Files<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
     collector.begin(owner());
+    let mut skipped = 0;
+    for (root, agent) in files.roots() {
+        skipped += add_below(files, &root, &collection(agent), collector)?;
+    }
+    collector.skip_some(owner(), skipped, "file", "files");
+    Ok(())
+}
+
+/// Adds the files below a directory, which are a collection of the index. Returns how many it skipped.
+fn add_below(
+    files: &Files<'_>,
+    root: &FilePath,
+    collection: &str,
+    collector: &mut Collector<'_>,
+) -> Result<u64, Error> {
     let request = collector.request;
     let work = &request.budget;
     let place = Place::named(LABEL);
-    let mut index = Index::open(files.call.storage, place, COLLECTION, request.for_index());
-    let Walk { files: found, left } = Walk::new(files, &FilePath::ROOT, Which::Visible)?;
+    let mut index = Index::open(files.call.storage, place, collection, request.for_index());
+    let Walk { files: found, left, .. } = Walk::new(files, root, Which::Visible)?;
     for error in left {
         collector.warn(format!("memory files: {}", error.message()));
     }
@@ -81,9 +96,8 @@ fn add(files: &Files<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
         collector.begin_run();
         collector.add(entry);
     }
-    collector.skip_some(owner(), skipped, "file", "files");
     index.update();
-    Ok(())
+    Ok(skipped)
 }
 
 /// Reads files again.

@@ -1,5 +1,7 @@
 //! The tree of files: what a caller reaches of it, and reading it.
 
+use std::collections::BTreeSet;
+
 use super::error::Error;
 use super::path::{FilePath, is_hidden};
 use super::place::LABEL;
@@ -47,8 +49,9 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     ///
-    /// `PERMISSION_ERROR` without a directory; `INVALID_INPUT` if the only agent that the caller may
-    /// use has a name that no directory can have, or that differs only in case from another one.
+    /// `PERMISSION_ERROR` without a directory; `INVALID_INPUT` if an agent that the caller may use has
+    /// a name that no directory can have, or that differs only in case from another one;
+    /// `STORAGE_ERROR` if a file is where the directory of its only agent would be.
     pub fn open(call: &'a Call<'a>) -> Result<Self, Error> {
         let context = call.context;
         let reach = match (context.only_agent(), context.agents.as_deref()) {
@@ -75,6 +78,12 @@ impl<'a> Files<'a> {
             return Err(Error::invalid_agent(agent, reason));
         }
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
+        if let Reach::Agent(agent) = self.reach
+            && let Some(entry) = entries.iter().find(|entry| entry.name == agent)
+            && entry.status.kind != EntryKind::Directory
+        {
+            return Err(Error::root_is_a_file());
+        }
         for agent in agents {
             let is_twin = |name: &str| name != agent && name.eq_ignore_ascii_case(agent);
             if let Some(twin) = entries.iter().find(|entry| is_twin(&entry.name)) {
@@ -125,7 +134,36 @@ impl<'a> Files<'a> {
         Ok(Some(entries.filter(|(name, _)| reaches(name)).collect()))
     }
 
-    /// Finds out what is at a path.
+    /// The directories that the caller reaches, each with the agent whose it is. `None` is the whole
+    /// tree.
+    pub fn roots(&self) -> Vec<(FilePath, Option<&'a str>)> {
+        match self.reach {
+            Reach::Everything => vec![(FilePath::ROOT, None)],
+            Reach::Agent(agent) => vec![(FilePath::ROOT, Some(agent))],
+            Reach::Agents(agents) => {
+                let agents: BTreeSet<&str> = agents.iter().map(String::as_str).collect();
+                let root = |agent| (FilePath::ROOT.child(agent), Some(agent));
+                agents.into_iter().map(root).collect()
+            }
+        }
+    }
+
+    /// Checks that a new file may be at a path. For a caller of several agents, the paths directly
+    /// below `/memories` are the directories of agents, and a file there would lock an agent out.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_PATH`.
+    pub fn check_new_file(&self, path: &FilePath, field: &str) -> Result<(), Error> {
+        match self.reach {
+            Reach::Agents(_) if path.way().count() == 1 => {
+                Err(Error::file_for_an_agent(path, field))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds out what is at a path. `/memories` itself is always a directory.
     ///
     /// # Errors
     ///
@@ -143,12 +181,17 @@ impl<'a> Files<'a> {
                 },
             }
         }
-        Ok(if self.has_files(path)? { Found::Directory } else { Found::Nothing })
+        let is_there = path.is_root() || self.has_files(path)?;
+        Ok(if is_there { Found::Directory } else { Found::Nothing })
     }
 
-    /// Whether a directory has a file in it, at any depth.
+    /// Whether a directory has a file in it, at any depth. One that cannot be read may have some.
     fn has_files(&self, path: &FilePath) -> Result<bool, Error> {
-        for (name, status) in self.entries(path)?.unwrap_or_default() {
+        let entries = match self.entries(path) {
+            Err(ReadError::Unusable(_)) => return Ok(true),
+            entries => entries?,
+        };
+        for (name, status) in entries.unwrap_or_default() {
             // The host's own directory is hidden, too.
             let Some(below) = path.listed(&name) else { continue };
             let has_files = match status.kind {

@@ -44,7 +44,6 @@ impl Tool for ViewMemoryFile {
                 view(&path, &file.text, range)?
             }
             Found::Directory => listing(&files, &path)?,
-            Found::Nothing if path.is_root() => listing(&files, &path)?,
             Found::Nothing | Found::BelowFile(_) => return Err(missing()),
         };
         Ok(Output { text })

@@ -13,6 +13,8 @@ pub(super) struct Walk {
     pub files: Vec<(FilePath, Status)>,
     /// Why some entries or directories are left out.
     pub left: Vec<Error>,
+    /// The hidden files and directories that are left out.
+    pub hidden: Vec<FilePath>,
 }
 
 /// The entries that a walk looks at.
@@ -57,7 +59,13 @@ impl Walk {
             }
             entries => entries?.unwrap_or_default(),
         };
-        for (name, status) in entries.into_iter().filter(|(name, _)| which.has(name)) {
+        for (name, status) in entries {
+            if !which.has(&name) {
+                if is_hidden(&name) {
+                    self.hidden.push(directory.child(&name));
+                }
+                continue;
+            }
             match (status.kind, directory.listed(&name)) {
                 (EntryKind::File, Some(path)) => self.files.push((path, status)),
                 (EntryKind::Directory, Some(path)) => self.go(files, &path, which)?,
