@@ -9,7 +9,7 @@ use super::search::owner;
 use super::tree::{Files, Found as AtPath};
 use super::walk::{Walk, Which};
 use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted, marks, ranges_of};
-use crate::storage::{Area, Change, Splice};
+use crate::storage::{Area, Change};
 use crate::tool::{Call, Checked, Forget};
 
 /// The most hidden files and directories that an answer names.
@@ -90,7 +90,7 @@ fn forget_in(
     secret: &str,
     dry_run: bool,
 ) -> Result<bool, Error> {
-    let has_it = |text: &str| !splices(text, secret).is_empty();
+    let has_it = |text: &str| !ranges_of(secret, text).is_empty();
     if !files.text(path)?.is_some_and(|file| has_it(&file.text)) {
         return Ok(false);
     }
@@ -100,7 +100,7 @@ fn forget_in(
     change(files, || {
         let file = files.text(path)?.filter(|file| has_it(&file.text));
         let edit = file.map(|file| -> Result<Change, Error> {
-            let splices = splices(&file.text, secret);
+            let splices = marks(ranges_of(secret, &file.text));
             let area = Area::Documents;
             let path = files.at(path)?;
             let expects = file.version;
@@ -110,14 +110,4 @@ fn forget_in(
     })?;
     forget_in_index(files.call.storage, &[&files.at(path)?]);
     Ok(true)
-}
-
-/// The splices that put a mark in the place of a text. Its lines may end with CRLF in the file.
-fn splices(text: &str, secret: &str) -> Vec<Splice> {
-    let mut ranges = ranges_of(secret, text);
-    if secret.contains('\n') {
-        ranges.extend(ranges_of(&secret.replace('\n', "\r\n"), text));
-        ranges.sort_by_key(|range| range.start);
-    }
-    marks(ranges)
 }
