@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{Client, Error, Event};
+use crate::{Client, Error};
 
 /// The words of the command line of a hook: the program and its arguments, or the words of a line for a
 /// shell. None if a shell would do more than start a program with these words.
@@ -18,15 +18,13 @@ pub(crate) fn command_line(handler: &Value) -> Option<Vec<String>> {
     line.map(|word| word.map(str::to_owned)).collect()
 }
 
-/// The event at which a command line starts this program for a client. None if it does anything else,
-/// or more.
-pub(crate) fn event_of(line: &[String], client: Client) -> Option<Event> {
+/// The name of the event at which a command line starts this program for a client. None if it does
+/// anything else, or more.
+pub(crate) fn event_of(line: &[String], client: Client) -> Option<&str> {
     let own = line.strip_prefix(start_of(line)?)?;
     let [hook, name, event, options @ ..] = own else { return None };
-    if hook != "hook" || name != client.name() || !are_options(options) {
-        return None;
-    }
-    Event::ALL.into_iter().find(|known| known.name() == event)
+    let is_ours = hook == "hook" && name == client.name() && are_options(options);
+    is_ours.then_some(event)
 }
 
 /// Whether a command line names its program by a path from the root, as this program writes it.
@@ -152,7 +150,8 @@ mod tests {
     #[test]
     fn only_a_hook_that_starts_this_program_and_nothing_else_is_ours() {
         let event = |client: Client, line: &str| {
-            command_line(&json!({ "command": line })).and_then(|line| event_of(&line, client))
+            let line = command_line(&json!({ "command": line }))?;
+            event_of(&line, client).map(str::to_owned)
         };
         for line in [
             "/bin/agent-memory hook codex session-end --agent ada",
@@ -161,14 +160,13 @@ mod tests {
             r#""C:\a b\agent-memory.exe" hook codex session-end"#,
             "/usr/bin/python3.12 -m agent_memory hook codex session-end",
         ] {
-            assert_eq!(event(Client::Codex, line), Some(Event::SessionEnd), "{line}");
+            assert_eq!(event(Client::Codex, line).as_deref(), Some("session-end"), "{line}");
             assert_eq!(event(Client::Gemini, line), None, "{line}");
         }
         for line in [
             "",
             "/bin/other hook codex session-end",
             "/bin/agent-memory hook codex",
-            "/bin/agent-memory hook codex stop",
             "/bin/agent-memory call hook codex session-end",
             "/bin/agent-memory hook codex session-end more",
             "/bin/agent-memory hook codex session-end --agent ada more",
@@ -194,7 +192,7 @@ mod tests {
         let handler = |args: Value| json!({ "command": "/bin/agent-memory", "args": args });
         let ours = handler(json!(["hook", "codex", "session-end"]));
         let line = command_line(&ours).unwrap();
-        assert_eq!(event_of(&line, Client::Codex), Some(Event::SessionEnd));
+        assert_eq!(event_of(&line, Client::Codex), Some("session-end"));
         assert_eq!(command_line(&handler(json!(["hook", "codex", "session-end", 1]))), None);
         assert_eq!(command_line(&handler(json!("hook"))), None);
     }

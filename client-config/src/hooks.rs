@@ -104,7 +104,9 @@ impl Client {
 
     /// The event at which a hook starts this program for this client, if it does that and nothing else.
     pub(crate) fn event_of(self, handler: &Value) -> Option<Event> {
-        command::event_of(&command_line(handler)?, self)
+        let line = command_line(handler)?;
+        let event = command::event_of(&line, self)?;
+        Event::ALL.into_iter().find(|known| known.name() == event)
     }
 }
 
