@@ -89,6 +89,14 @@ impl Format {
         Format { client, has_server: client.has_one_file(), has_hooks: true }
     }
 
+    /// A file that holds nothing.
+    pub fn empty(self) -> &'static str {
+        match self.client.grammar() {
+            Grammar::Toml if self.has_server => "",
+            _ => "{}\n",
+        }
+    }
+
     /// What this program has in a text.
     pub fn found(self, text: &str) -> Result<Ours, String> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);

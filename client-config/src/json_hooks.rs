@@ -93,12 +93,13 @@ fn places(top_level: &CstObject, client: Client) -> Result<Vec<Place>, String> {
 
 impl Place {
     /// Removes the hook, and what it leaves empty: its group, unless that has a condition, and the list
-    /// of the event.
+    /// of the event. What has a comment in it or beside it is not empty.
     fn remove(self) {
         self.handler.remove();
         let mut list = self.list;
         if let Some(group) = self.group {
-            if !list.elements().is_empty() || group.properties().len() > 1 {
+            let is_alone = list.elements().is_empty() && group.properties().len() == 1;
+            if !is_alone || has_comment(&group.clone().into()) {
                 return;
             }
             let Some(groups) = group.parent().and_then(|parent| parent.as_array()) else { return };
@@ -107,10 +108,23 @@ impl Place {
         }
         if list.elements().is_empty()
             && let Some(property) = list.parent().and_then(|parent| parent.as_object_prop())
+            && !has_comment(&property.clone().into())
         {
             property.remove();
         }
     }
+}
+
+/// Whether a comment is in a node, or on the line on which it begins or ends.
+fn has_comment(node: &CstNode) -> bool {
+    let of_line = |node: &CstNode| !node.is_newline();
+    let before = node.previous_siblings().take_while(of_line);
+    let after = node.next_siblings().take_while(of_line);
+    before.chain(after).any(|node| node.is_comment()) || holds_comment(node)
+}
+
+fn holds_comment(node: &CstNode) -> bool {
+    node.children().iter().any(|node| node.is_comment() || holds_comment(node))
 }
 
 /// Adds a hook at the end of its list.

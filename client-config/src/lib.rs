@@ -22,6 +22,7 @@
 //! ```
 
 mod client;
+mod command;
 mod diff;
 mod directories;
 mod disk;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::command::command_line;
 use crate::diff::diff;
 use crate::disk::{backup_of, behind_links, beside, io, read, remove, unreadable, write_new};
 use crate::format::{Format, Ours, Wanted};
-use crate::hooks::command_line;
 use crate::{Client, Error, Event, Hooks, Server};
 
 /// The change of a client's file. Nothing is changed before [`carry_out`](Plan::carry_out).
@@ -146,11 +146,15 @@ impl Plan {
     }
 
     /// The same, without the state before beside the file. A project has its history, and its
-    /// directory is no place for another copy of its secrets.
+    /// directory is no place for another copy of its secrets. The file is not removed: without the
+    /// state before, nothing tells one that was missing from one that held an empty object.
     #[must_use]
     pub fn without_backup(mut self) -> Self {
         if self.backup == Backup::Made {
             self.backup = Backup::Kept;
+        }
+        if self.before.is_some() && self.after.is_none() {
+            self.after = Some(self.format.empty().to_owned());
         }
         self
     }
@@ -264,7 +268,8 @@ pub fn installed(file: &Path, client: Client) -> Result<Option<Server>, Error> {
 /// If the file cannot be read.
 pub fn installed_hooks(file: &Path, client: Client) -> Result<Vec<(Event, Vec<String>)>, Error> {
     let hooks = found(file, Format::of_hooks(client))?.hooks;
-    Ok(hooks.into_iter().map(|(event, handler)| (event, command_line(&handler))).collect())
+    let line = |handler| command_line(handler).unwrap_or_default();
+    Ok(hooks.iter().map(|(event, handler)| (*event, line(handler))).collect())
 }
 
 fn found(file: &Path, format: Format) -> Result<Ours, Error> {

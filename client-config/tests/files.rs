@@ -437,6 +437,25 @@ fn a_project_gets_no_copy_of_its_file() {
     assert!(!scene.text().contains(NAME));
 }
 
+#[test]
+fn a_file_of_a_project_is_not_removed() {
+    for (client, before, after) in [
+        (Client::Cursor, "{}\n", "{}\n"),
+        (Client::Gemini, "{}\n", "{}\n"),
+        (Client::Cursor, "", "{}\n"),
+        (Client::Codex, "", ""),
+    ] {
+        let scene = Scene::with(before.as_bytes());
+        let install = Plan::install(&scene.file(), client, &server()).unwrap().without_backup();
+        install.carry_out().unwrap();
+        assert!(scene.text().contains(NAME), "{before:?}");
+        let uninstall = Plan::uninstall(&scene.file(), client).unwrap().without_backup();
+        uninstall.carry_out().unwrap();
+        assert_eq!(scene.text(), after, "{before:?}");
+        assert_eq!(scene.names(), ["settings"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_devices_are_no_files_to_write() {

@@ -220,6 +220,74 @@ fn a_hook_that_somebody_wrote_keeps_its_other_fields_and_has_a_copy() {
 }
 
 #[test]
+fn a_hook_that_does_anything_else_is_not_ours_and_stays() {
+    for line in [
+        "node ~/dev/my-agent-memory-dashboard/cli.js hook claude-code session-end --port 99 && ~/bin/backup.sh",
+        "/x/agent-memory hook claude-code session-end ; /home/me/save-my-notes.sh",
+        "echo agent-memory; other-tool hook claude-code session-end",
+    ] {
+        let theirs =
+            format!("{{ \"hooks\": [{{ \"type\": \"command\", \"command\": \"{line}\" }}] }}");
+        let before = format!("{{\n  \"hooks\": {{ \"SessionEnd\": [{theirs}] }}\n}}\n");
+        let scene = Scene::with(before.as_bytes());
+        let file = scene.file();
+        assert!(installed_hooks(&file, Client::ClaudeCode).unwrap().is_empty(), "{line}");
+        assert!(uninstall(Client::ClaudeCode, &file).changes_nothing(), "{line}");
+        for events in [&[Event::SessionStart][..], &Event::ALL] {
+            let hooks = hooks("/opt/bin/agent-memory", events);
+            let plan = Plan::install_hooks(&file, Client::ClaudeCode, &hooks).unwrap();
+            plan.carry_out().unwrap();
+            assert!(scene.text().contains(&theirs), "{line}: {}", scene.text());
+            assert_eq!(scene.text().matches("/opt/bin").count(), events.len(), "{line}");
+        }
+        uninstall(Client::ClaudeCode, &file);
+        assert_eq!(scene.text(), before, "{line}");
+    }
+}
+
+#[test]
+fn a_hook_by_hand_has_a_copy_and_a_program_of_another_name_is_refused() {
+    let before = "{ \"hooks\": { \"sessionEnd\": [{ \"command\": \"agent-memory hook cursor session-end --agent ada\" }] } }\n";
+    let scene = Scene::with(before.as_bytes());
+    let file = scene.file();
+    let backup = install(Client::Cursor, &file).unwrap().backup().expect("a copy");
+    assert_eq!(fs::read_to_string(backup).unwrap(), before);
+    let renamed = hooks("/opt/agent-memory/memory", &Event::ALL);
+    let error = Plan::install_hooks(&file, Client::Cursor, &renamed).unwrap_err().to_string();
+    assert!(error.contains("name the program `agent-memory`"), "{error}");
+}
+
+#[test]
+fn what_comments_are_in_stays_without_the_state_before() {
+    let before = "{\n  \"hooks\": {\n    \"SessionEnd\": [], // none\n    \"PreCompact\": [ // nothing yet\n    ],\n    \"SessionStart\": [ /* later */ ]\n  }\n}\n";
+    for later in ["", "\n// later\n"] {
+        let scene = Scene::with(before.as_bytes());
+        let file = scene.file();
+        install(Client::ClaudeCode, &file).unwrap();
+        fs::remove_file(file.with_file_name("settings.agent-memory-backup")).unwrap();
+        fs::write(&file, scene.text() + later).unwrap();
+        let written = scene.text();
+        uninstall(Client::ClaudeCode, &file);
+        for part in ["// none", "// nothing yet", "/* later */", "PreCompact", "SessionStart"] {
+            assert!(scene.text().contains(part), "{part}: {written}{}", scene.text());
+        }
+    }
+}
+
+#[test]
+fn hooks_of_a_project_leave_the_file_that_was_there() {
+    for client in Client::ALL.into_iter().filter(|client| client.has_hooks()) {
+        let scene = Scene::with(b"{}\n");
+        let file = scene.file();
+        let plan = Plan::install_hooks(&file, client, &all()).unwrap().without_backup();
+        plan.carry_out().unwrap();
+        let plan = Plan::uninstall_hooks(&file, client).unwrap().without_backup();
+        plan.carry_out().unwrap();
+        assert_eq!(scene.text(), "{}\n", "{client:?}");
+    }
+}
+
+#[test]
 fn a_server_and_hooks_in_one_file_come_and_go_together() {
     let server = Server::Command {
         program: "/opt/bin/agent-memory".to_owned(),

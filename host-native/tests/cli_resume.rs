@@ -5,6 +5,7 @@ mod process;
 use process::{Repository, agent_memory};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// A program whose places are all in a scratch directory.
@@ -35,9 +36,13 @@ fn filled() -> Repository {
 }
 
 fn hook(repository: &Repository, arguments: &[&str], event: &str) -> Output {
-    let mut command = program(repository);
     // A client may start its hooks elsewhere.
-    command.current_dir(std::env::temp_dir()).arg("hook").args(arguments);
+    hook_in(&std::env::temp_dir(), repository, arguments, event)
+}
+
+fn hook_in(directory: &Path, repository: &Repository, arguments: &[&str], event: &str) -> Output {
+    let mut command = program(repository);
+    command.current_dir(directory).arg("hook").args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut hook = command.spawn().expect("it starts");
     // The input stays open until the answer is there, as some clients keep it.
@@ -128,7 +133,7 @@ fn an_end_is_one_line_in_the_log() {
     let transcript = repository.root().join("transcript.jsonl");
     let lines = [
         json!({ "type": "user", "message": { "content": "Keep the cache" } }),
-        json!({ "type": "user", "message": { "content": "Try it with sk-abcdefghij0123456789x" } }),
+        json!({ "type": "user", "message": { "content": "My password is hunter2!" } }),
     ];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     std::fs::write(&transcript, lines).expect("a file");
@@ -148,9 +153,9 @@ fn an_end_is_one_line_in_the_log() {
         added,
         [
             "- 10:00 UTC: the session ended (`claude-code`, session `s-1`, reason \
-             `prompt_input_exit`); 2 requests, 0 files edited; last request: `Try it with (left out)`",
+             `prompt_input_exit`); 2 requests, 0 files edited",
             "- 10:00 UTC: the context was about to be cut (`gemini`, session `s-1`, reason \
-             `prompt_input_exit`); 2 requests, 0 files edited; last request: `Try it with (left out)`",
+             `prompt_input_exit`); 2 requests, 0 files edited",
         ]
     );
     let valid = program(&repository).args(["validate", "."]).output().expect("it runs");
@@ -166,6 +171,19 @@ fn an_end_makes_nothing_where_no_agent_has_a_log() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(!unused.root().join(".github").exists());
     }
+    // A summary alone is no log.
+    let described = Repository::new();
+    let summary = ".github/agent-memory/ada/_summary.md";
+    let summary = described.root().join(summary);
+    std::fs::create_dir_all(summary.parent().expect("a directory")).expect("a directory");
+    std::fs::write(summary, "# Summary\n").expect("a file");
+    let event = json!({ "cwd": described.root() }).to_string();
+    for arguments in [&["codex", "session-end"][..], &["codex", "session-end", "--agent=ada"]] {
+        let output = hook(&described, arguments, &event);
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+        let directory = described.root().join(".github/agent-memory/ada");
+        assert_eq!(std::fs::read_dir(directory).expect("a directory").count(), 1);
+    }
     // Nobody asked for anything.
     let repository = filled();
     let before = log(&repository, "ada");
@@ -174,6 +192,43 @@ fn an_end_makes_nothing_where_no_agent_has_a_log() {
     let event = json!({ "cwd": repository.root(), "transcript_path": transcript }).to_string();
     assert!(hook(&repository, &["claude-code", "session-end"], &event).status.success());
     assert_eq!(log(&repository, "ada"), before);
+}
+
+#[test]
+fn an_end_without_a_readable_event_is_recorded_nowhere() {
+    let repository = filled();
+    let before = log(&repository, "ada");
+    let long = format!("{{\"a\": \"{}\"}}", "x".repeat(2 << 20));
+    let gone = "{\"cwd\": \"/no such directory\"}";
+    // The last one never comes, and the input stays open.
+    for event in ["{\"cwd\": 1}", "no JSON", "[]", gone, &long, "{\"cwd\": "] {
+        for name in ["pre-compact", "session-end"] {
+            let output = hook_in(&repository.root(), &repository, &["codex", name], event);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{said}");
+            assert!(said.contains("cannot be"), "{said}");
+            assert_eq!(log(&repository, "ada"), before);
+        }
+    }
+    // What can be read is: a byte order mark, and one half of a sign.
+    let root = json!(repository.root()).to_string();
+    let event = format!("\u{feff}{{\"cwd\": {root}, \"prompt\": \"\\ud83d\"}}");
+    let output = hook(&repository, &["codex", "session-end"], &event);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+    assert!(log(&repository, "ada").contains("the session ended (`codex`)"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_end_waits_for_no_transcript() {
+    let repository = filled();
+    let pipe = repository.root().join("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
+    let event = json!({ "cwd": repository.root(), "transcript_path": pipe }).to_string();
+    let output = hook(&repository, &["codex", "session-end"], &event);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+    assert!(log(&repository, "ada").contains("the session ended (`codex`)"));
 }
 
 #[test]

@@ -9,7 +9,8 @@ pub(super) struct HookOptions {
     /// Also add hooks, which tell the client's agent what is remembered when a session starts
     ///
     /// With `all` others add a line to the agent's log when a session ends or its context is cut, in
-    /// repositories that have such logs. The line names what the user asked for last.
+    /// repositories that have such logs. The line has no
+    /// word of what the user asked for.
     #[arg(
         long,
         value_name = "WHICH",

@@ -148,11 +148,7 @@ impl Install {
             _ => vec![Plan::install(&file, client, &server)],
         };
         let plans = plans.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        Ok(if self.target.is_of_project() {
-            plans.into_iter().map(Plan::without_backup).collect()
-        } else {
-            plans
-        })
+        Ok(self.target.changes(plans))
     }
 
     fn own_command(&self, client: Client) -> Option<OwnCommand> {
@@ -174,6 +170,7 @@ impl Uninstall {
             let plan = file.map(|file| Plan::uninstall_hooks(&file, client)).transpose();
             plans.extend(plan.map_err(failed)?);
         }
+        let plans = self.target.changes(plans);
         if plans.iter().all(Plan::changes_nothing) {
             let title = client.title();
             print(&format!("{title} has no agent-memory, in {}", files(&plans)))?;

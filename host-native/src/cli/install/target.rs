@@ -1,7 +1,7 @@
 use super::failed::failed;
 use crate::cli::Error;
 use crate::enclosing_repository::repository_around;
-use agent_memory_client_config::{Client, Directories, Scope};
+use agent_memory_client_config::{Client, Directories, Plan, Scope};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -71,6 +71,15 @@ impl Target {
 
     pub(super) fn is_of_project(&self) -> bool {
         self.file.is_none() && self.scope == NamedScope::Project
+    }
+
+    /// The changes of its files: of a project without the states before.
+    pub(super) fn changes(&self, plans: Vec<Plan>) -> Vec<Plan> {
+        if self.is_of_project() {
+            plans.into_iter().map(Plan::without_backup).collect()
+        } else {
+            plans
+        }
     }
 
     /// The options that name the same file again.

@@ -1,5 +1,6 @@
 //! The answers to a client that starts this program at an event of its own, which clients call a hook.
 
+use super::deadline::Deadline;
 use super::event::{enter_directory, read_event};
 use super::record::{Ending, Session};
 use super::resume::{Request, Resumed};
@@ -12,6 +13,11 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long the event may take to arrive, and a record in all. Claude Code waits 1.5 s for its hooks
+/// when it ends.
+const TIMEOUT: Duration = Duration::from_millis(1_400);
 
 /// The longest text in bytes of UTF-8. Claude Code gives a model 10,000 characters of a hook or else
 /// next to nothing, Codex about 2,500 tokens: no text of so many bytes is longer.
@@ -79,16 +85,18 @@ impl Hook {
     }
 
     pub(in crate::cli) fn run(mut self) -> Result<ExitCode, Error> {
-        let event = read_event();
-        enter_directory(&event);
+        let deadline = Deadline::after(TIMEOUT);
+        let event = read_event(deadline).and_then(|event| enter_directory(&event).map(|()| event));
         let done = match self.event {
-            Event::SessionStart => self.tell(),
-            Event::PreCompact => self.record(Ending::Cut, &event),
-            Event::SessionEnd => self.record(Ending::End, &event),
+            Event::SessionStart => {
+                event.err().iter().for_each(note);
+                self.tell()
+            }
+            // The repository here need not be that of the session.
+            Event::PreCompact => event.and_then(|event| self.record(Ending::Cut, &event, deadline)),
+            Event::SessionEnd => event.and_then(|event| self.record(Ending::End, &event, deadline)),
         };
-        if let Err(error) = done {
-            print_note(&visible(&format!("agent-memory: {error}")));
-        }
+        done.err().iter().for_each(note);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -101,11 +109,11 @@ impl Hook {
     }
 
     /// Adds a record to the log.
-    fn record(&self, ending: Ending, event: &Value) -> Result<(), Error> {
+    fn record(&self, ending: Ending, event: &Value, deadline: Deadline) -> Result<(), Error> {
         let client = self.client.to_possible_value();
         let client = client.as_ref().map(PossibleValue::get_name).unwrap_or_default();
         let agent = self.request.agent.as_deref();
-        Session { client, ending, event, agent }.record(&self.reach)
+        Session { client, ending, event, agent }.record(&self.reach, deadline)
     }
 
     /// The text, with a budget that makes it as short as clients take it.
@@ -120,6 +128,10 @@ impl Hook {
             self.request.budget = Some((budget / 2).max(BUDGETS.0));
         }
     }
+}
+
+fn note(error: &Error) {
+    print_note(&visible(&format!("agent-memory: {error}")));
 }
 
 /// The text for an agent, which has to know what could not be read. No control character is for it.

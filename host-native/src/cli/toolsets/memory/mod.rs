@@ -1,9 +1,11 @@
 //! Searching what is kept and going on with it, for people and for the hooks of clients.
 
 mod ask;
+mod deadline;
 mod event;
 mod hits;
 pub(in crate::cli) mod hook;
+mod json;
 mod marks;
 mod record;
 pub(in crate::cli) mod resume;

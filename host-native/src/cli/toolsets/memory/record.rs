@@ -1,5 +1,6 @@
 //! A short record of a session in the log of an agent, when its client cuts or ends it.
 
+use super::deadline::Deadline;
 use super::transcript::{self, Transcript};
 use crate::cli::program::{builder, runtime};
 use crate::cli::settings::Reach;
@@ -9,28 +10,21 @@ use crate::{AgentMemory, Caller, Completion, Reference};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// The most characters of a record.
-const MAX_RECORD: usize = 300;
-
-/// The most characters of an id, of a reason, and of what the user asked for.
+/// The most characters of an id and of a reason. So no record has more than 300.
 const MAX_ID: usize = 64;
 const MAX_REASON: usize = 32;
-const MAX_REQUEST: usize = 120;
 
 /// How long the record waits for another writer, unless an option says otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// How long it may take in all. Claude Code waits 1.5 s for its hooks when it ends.
-const TIMEOUT: Duration = Duration::from_millis(1_400);
-
 /// The section of the default schema that tells what was done.
 const SECTION: &str = "Discussion Summary";
 
-/// The template whose argument names the agents of a repository.
-const TEMPLATE: &str = "sessions://{agent}/summary";
+/// The template whose arguments name the agents of a repository and the days of their logs.
+const TEMPLATE: &str = "sessions://{agent}/{date}";
 
 /// What happens to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,25 +49,25 @@ pub(super) struct Session<'a> {
 impl Session<'_> {
     /// Adds the record to the agent's log of today in the repository around the working directory.
     /// Where no agent has a log yet, nothing is made.
-    pub(super) fn record(&self, reach: &Reach) -> Result<(), Error> {
+    pub(super) fn record(&self, reach: &Reach, deadline: Deadline) -> Result<(), Error> {
         let here = std::env::current_dir().ok();
         let Some(repository) = here.and_then(|here| repository_around(&here)) else {
             return Ok(());
         };
+        let Some(record) = self.text(reach.now()?, deadline) else { return Ok(()) };
         let builder = builder().toolsets(["sessions"]).lock_wait(LOCK_WAIT);
         let memory = reach.builder_of(builder, &repository)?.build().map_err(Error::usage)?;
-        let now = reach.now()?;
         let runtime = runtime()?;
-        let recorded = runtime
-            .block_on(async { tokio::time::timeout(TIMEOUT, self.write(&memory, now)).await });
+        let recorded = runtime.block_on(async {
+            tokio::time::timeout(deadline.left(), self.write(&memory, &record)).await
+        });
         // A call that still waits for the lock must not keep the client waiting.
         runtime.shutdown_background();
         recorded.unwrap_or_else(|_| Err(Error::storage("the log is busy: nothing is recorded")))
     }
 
-    async fn write(&self, memory: &AgentMemory, now: Timestamp) -> Result<(), Error> {
+    async fn write(&self, memory: &AgentMemory, record: &str) -> Result<(), Error> {
         let Some(agent) = self.agent_of(memory).await? else { return Ok(()) };
-        let Some(record) = self.text(now) else { return Ok(()) };
         let entry = json!({ "agent_name": agent, "section": SECTION, "content": record });
         let added = memory.call("append_entry", &entry.to_string()).await;
         let is_missing = added.as_ref().is_ok_and(|outcome| {
@@ -89,14 +83,14 @@ impl Session<'_> {
 
     /// The agent whose log gets the record. None if no agent has a log here.
     async fn agent_of(&self, memory: &AgentMemory) -> Result<Option<String>, Error> {
-        let completion = Completion {
-            reference: Reference::ResourceTemplate(TEMPLATE.to_owned()),
-            argument: "agent".to_owned(),
-            value: String::new(),
-            others: BTreeMap::new(),
-        };
-        let agents = memory.complete(completion, Caller::default()).await;
-        let agents: Vec<String> = answer::result_of(agents)?;
+        let mut agents = Vec::new();
+        for agent in values(memory, "agent", BTreeMap::new()).await? {
+            let others = BTreeMap::from([("agent".to_owned(), agent.clone())]);
+            // An agent may have a summary alone.
+            if !values(memory, "date", others).await?.is_empty() {
+                agents.push(agent);
+            }
+        }
         match (self.agent, &agents[..]) {
             (_, []) => Ok(None),
             (Some(agent), _) => Ok(Some(agent.to_owned())),
@@ -110,10 +104,12 @@ impl Session<'_> {
     }
 
     /// The record: one item of a list. None if nobody asked for anything in the session.
-    fn text(&self, now: Timestamp) -> Option<String> {
+    fn text(&self, now: Timestamp, deadline: Deadline) -> Option<String> {
         let path = self.event["transcript_path"].as_str().filter(|path| !path.is_empty());
-        // A client may keep none, or write it later.
-        let transcript = path.and_then(|path| transcript::read(Path::new(path)).ok());
+        // A client may keep none, or write it later, and what it names need not end.
+        let transcript = path.map(PathBuf::from).and_then(|path| {
+            deadline.half().in_time(move || transcript::read(&path).ok()).flatten()
+        });
         let is_empty = |known: &Transcript| known.is_whole && known.requests == 0;
         if self.client == "claude-code" && transcript.as_ref().is_some_and(is_empty) {
             return None;
@@ -136,7 +132,7 @@ impl Session<'_> {
         let reason = named(["reason", "trigger"], MAX_REASON);
         details.extend(reason.map(|reason| format!("reason `{reason}`")));
         let mut line = format!("- {}: {what} ({})", now.strftime("%H:%M UTC"), details.join(", "));
-        let Transcript { requests, files, last, is_whole } = transcript;
+        let Transcript { requests, files, is_whole } = transcript;
         if *requests > 0 {
             let least = if *is_whole { "" } else { "at least " };
             line += &format!(
@@ -144,12 +140,6 @@ impl Session<'_> {
                 many(*requests, "request"),
                 many(*files, "file")
             );
-        }
-        if let Some(last) = last {
-            let begin = "; last request: `";
-            let room = MAX_RECORD.saturating_sub(line.chars().count() + begin.len() + 1);
-            let request = shown(last, room.min(MAX_REQUEST));
-            line += &format!("{begin}{request}`");
         }
         line
     }
@@ -159,37 +149,25 @@ fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
+/// What an argument of the template may be.
+async fn values(
+    memory: &AgentMemory,
+    argument: &str,
+    others: BTreeMap<String, String>,
+) -> Result<Vec<String>, Error> {
+    let completion = Completion {
+        reference: Reference::ResourceTemplate(TEMPLATE.to_owned()),
+        argument: argument.to_owned(),
+        value: String::new(),
+        others,
+    };
+    answer::result_of(memory.complete(completion, Caller::default()).await)
+}
+
 /// The letters of an id.
 fn plain(text: &str, longest: usize) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);
     text.chars().filter(is_plain).take(longest).collect()
-}
-
-/// A text for a code span, which no text leaves: on one line, and without words that may be keys.
-fn shown(text: &str, longest: usize) -> String {
-    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words = words.filter(|word| !word.is_empty());
-    let words = words.map(|word| if may_be_key(word) { "(left out)" } else { word });
-    let text = words.collect::<Vec<_>>().join(" ").replace('`', "'");
-    if text.chars().count() <= longest {
-        return text;
-    }
-    let cut: String = text.chars().take(longest.saturating_sub(3)).collect();
-    format!("{}...", cut.trim_end())
-}
-
-/// Whether a word may be a key or a password: a long one of letters and digits, or what stands behind
-/// a name such as `token=`.
-fn may_be_key(word: &str) -> bool {
-    let (name, value) = word.split_once(['=', ':']).unwrap_or(("", word));
-    let name = name.to_ascii_lowercase();
-    let is_named = ["key", "token", "secret", "password", "passwd"].iter();
-    let is_named = !value.is_empty() && is_named.into_iter().any(|end| name.ends_with(end));
-    let has_digit = word.chars().any(|letter| letter.is_ascii_digit());
-    let has_letter = word.chars().any(|letter| letter.is_ascii_alphabetic());
-    // A path has parts that are short.
-    let longest = word.split(['/', '.', '\\']).map(|part| part.chars().count()).max();
-    is_named || has_digit && has_letter && longest.unwrap_or_default() >= 20
 }
 
 #[cfg(test)]
@@ -208,12 +186,11 @@ mod tests {
             "- 10:04 UTC: the context was about to be cut (`codex`)"
         );
         let event = json!({ "session_id": "a1", "trigger": "auto" });
-        let last = Some("Fix `it`".to_owned());
-        let transcript = Transcript { requests: 1, files: 2, last, is_whole: false };
+        let transcript = Transcript { requests: 1, files: 2, is_whole: false };
         assert_eq!(
             line(&event, &transcript),
             "- 10:04 UTC: the context was about to be cut (`codex`, session `a1`, reason `auto`); at \
-             least 1 request, 2 files edited; last request: `Fix 'it'`"
+             least 1 request, 2 files edited"
         );
     }
 
@@ -221,23 +198,9 @@ mod tests {
     fn a_record_is_short_whatever_a_client_says() {
         let long = "word ".repeat(1000);
         let event = json!({ "session_id": "x`\n# y".repeat(100), "reason": long });
-        let last = Some("Ünïcode `<!-- ".repeat(1000));
-        let transcript =
-            Transcript { requests: usize::MAX, files: usize::MAX, last, is_whole: false };
+        let transcript = Transcript { requests: usize::MAX, files: usize::MAX, is_whole: false };
         let record = line(&event, &transcript);
-        assert!(record.chars().count() <= MAX_RECORD, "{record}");
-        assert!(!record.contains('\n') && record.matches('`').count() == 8, "{record}");
-    }
-
-    #[test]
-    fn words_that_may_be_keys_are_left_out() {
-        for key in ["sk-proj-abcdefghij0123456789", "TOKEN=x", "password:hunter2"] {
-            assert_eq!(shown(&format!("Use {key} now"), 100), "Use (left out) now", "{key}");
-        }
-        for word in
-            ["src/cli/toolsets/memory/hook2.rs", "https://example.org/a/b1", "note:", "2025"]
-        {
-            assert_eq!(shown(word, 100), word);
-        }
+        assert!(record.chars().count() <= 300, "{record}");
+        assert!(!record.contains('\n') && record.matches('`').count() == 6, "{record}");
     }
 }

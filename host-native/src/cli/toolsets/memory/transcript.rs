@@ -2,6 +2,7 @@
 //!
 //! No client promises the form of its file. So what is not known is passed over.
 
+use super::json;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -25,9 +26,7 @@ pub(super) struct Transcript {
     pub requests: usize,
     /// The number of files that tools for editing named.
     pub files: usize,
-    /// The first line of what the user asked for last.
-    pub last: Option<String>,
-    /// Whether the file was read from its beginning.
+    /// Whether the file was read from its beginning, and each line of it.
     pub is_whole: bool,
 }
 
@@ -44,30 +43,31 @@ pub(super) fn read(path: &Path) -> io::Result<Transcript> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut bytes)?;
     let mut transcript = parse(&String::from_utf8_lossy(&bytes));
-    transcript.is_whole = skipped == 0;
+    transcript.is_whole &= skipped == 0;
     Ok(transcript)
 }
 
 fn parse(text: &str) -> Transcript {
-    let mut transcript = Transcript::default();
+    let mut transcript = Transcript { is_whole: true, ..Transcript::default() };
     let mut files = BTreeSet::new();
-    // The first line may be a part of one.
-    for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        if let Some(request) = request(&line) {
-            transcript.requests += 1;
-            transcript.last = Some(request);
-        }
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        // The first line may be a part of one, and so may the last.
+        let Ok(line) = json::parse(line) else {
+            transcript.is_whole = false;
+            continue;
+        };
+        transcript.requests += usize::from(is_request(&line));
         edited(&line, &mut files);
     }
     transcript.files = files.len();
     transcript
 }
 
-/// The first line of a request of the user, if the line has one.
-fn request(line: &Value) -> Option<String> {
+/// Whether the user asked for something in a line.
+fn is_request(line: &Value) -> bool {
     let is_of_machine = ["isMeta", "isSidechain", "isCompactSummary"];
     if is_of_machine.iter().any(|name| line[*name] == true) {
-        return None;
+        return false;
     }
     let payload = &line["payload"];
     let message = &line["message"];
@@ -76,19 +76,18 @@ fn request(line: &Value) -> Option<String> {
         &payload["message"]
     } else if line["type"] == "user" || line["role"] == "user" {
         // Claude Code, Cursor and Gemini CLI.
-        [&message["content"], &line["content"]].into_iter().find(|content| !content.is_null())?
+        if message["content"].is_null() { &line["content"] } else { &message["content"] }
     } else {
-        return None;
+        return false;
     };
     let text = match content {
-        Value::String(text) => text.as_str(),
-        Value::Array(parts) => parts.iter().find_map(|part| part["text"].as_str())?,
-        _ => return None,
+        Value::Array(parts) => parts.iter().find_map(|part| part["text"].as_str()),
+        content => content.as_str(),
     };
+    let Some(text) = text else { return false };
     let text = text.trim_start().strip_prefix("<user_query>").unwrap_or(text).trim_start();
     // What a client adds is between tags.
-    let first = text.lines().next().filter(|first| !first.starts_with('<'))?;
-    Some(first.trim_end().to_owned())
+    !text.is_empty() && !text.starts_with('<')
 }
 
 /// Adds the files that a line says were edited.
@@ -123,17 +122,17 @@ cut off here"}}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"done"}]}}
 {"type":"assistant","message":{"content":[{"type":"tool_use","name":"Write","input":{"file_path":"/a.rs"}},{"type":"tool_use","name":"Read","input":{"file_path":"/b.rs"}}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"text","text":"Thanks"}]}}"#;
-        let last = Some("Thanks".to_owned());
-        let expected = Transcript { requests: 2, files: 1, last, is_whole: false };
+        let expected = Transcript { requests: 2, files: 1, is_whole: false };
         assert_eq!(parse(of_claude_code), expected);
         let of_codex = r#"{"type":"event_msg","payload":{"type":"user_message","message":"Add a test"}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Add a test"}]}}
 {"type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a.rs\n+x\n*** Update File: b.rs\n*** End Patch"}}"#;
-        let last = Some("Add a test".to_owned());
-        let expected = Transcript { requests: 1, files: 2, last, is_whole: false };
+        let expected = Transcript { requests: 1, files: 2, is_whole: true };
         assert_eq!(parse(of_codex), expected);
         let of_cursor = r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nRename it\n</user_query>"}]}}"#;
-        assert_eq!(parse(of_cursor).last.as_deref(), Some("Rename it"));
+        assert_eq!(parse(of_cursor).requests, 1);
+        let cut = r#"{"type":"user","message":{"content":"Smile \ud83d"}}"#;
+        assert_eq!(parse(cut), Transcript { requests: 1, files: 0, is_whole: true });
         assert_eq!(parse("{\n  \"messages\": [\n    1\n  ]\n}\n"), Transcript::default());
     }
 }
