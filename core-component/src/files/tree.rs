@@ -169,6 +169,20 @@ impl<'a> Files<'a> {
     ///
     /// `STORAGE_ERROR` for a link.
     pub fn find(&self, path: &FilePath) -> Result<Found, Error> {
+        self.find_with(path, false)
+    }
+
+    /// Finds out what is at a path that is to be viewed. A directory that cannot be read may have
+    /// files: the view says so.
+    ///
+    /// # Errors
+    ///
+    /// `STORAGE_ERROR` for a link.
+    pub fn find_to_view(&self, path: &FilePath) -> Result<Found, Error> {
+        self.find_with(path, true)
+    }
+
+    fn find_with(&self, path: &FilePath, is_viewed: bool) -> Result<Found, Error> {
         for step in path.way() {
             let status = self.tree.stat(Area::Documents, &self.at(&step)?)?;
             match status {
@@ -181,21 +195,21 @@ impl<'a> Files<'a> {
                 },
             }
         }
-        let is_there = path.is_root() || self.has_files(path)?;
+        let is_there = path.is_root() || self.has_files(path, is_viewed)?;
         Ok(if is_there { Found::Directory } else { Found::Nothing })
     }
 
-    /// Whether a directory has a file in it, at any depth. One that cannot be read may have some.
-    fn has_files(&self, path: &FilePath) -> Result<bool, Error> {
+    /// Whether a directory has a file in it, at any depth.
+    fn has_files(&self, path: &FilePath, is_viewed: bool) -> Result<bool, Error> {
         let entries = match self.entries(path) {
-            Err(ReadError::Unusable(_)) => return Ok(true),
+            Err(ReadError::Unusable(_)) if is_viewed => return Ok(true),
             entries => entries?,
         };
         for (name, status) in entries.unwrap_or_default() {
             // The host's own directory is hidden, too.
             let Some(below) = path.listed(&name) else { continue };
             let has_files = match status.kind {
-                EntryKind::Directory => !is_hidden(&name) && self.has_files(&below)?,
+                EntryKind::Directory => !is_hidden(&name) && self.has_files(&below, is_viewed)?,
                 EntryKind::File | EntryKind::Other => true,
             };
             if has_files {

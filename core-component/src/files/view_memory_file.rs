@@ -38,7 +38,7 @@ impl Tool for ViewMemoryFile {
         let range = input.view_range.and_then(|range| Some((*range.first()?, *range.get(1)?)));
         let files = Files::open(call)?;
         let missing = || Error::nothing_to_view(&path);
-        let text = match files.find(&path)? {
+        let text = match files.find_to_view(&path)? {
             Found::File(_) => {
                 let file = files.text(&path)?.ok_or_else(missing)?;
                 view(&path, &file.text, range)?
