@@ -100,13 +100,14 @@ mod tests {
     #[test]
     fn a_text_is_found_as_it_is_also_where_it_cuts_a_letter() {
         for (text, old, found) in [
-            ("हिन्दी", "हिन्", vec![0..12]),
-            ("cafe\u{301}", "\u{301}", vec![4..6]),
-            ("cafe\u{301} cafe", "cafe", vec![0..4, 7..11]),
-            ("a\r\nb\r\n", "\nb\n", vec![1..6]),
-            ("aaa", "aa", vec![0..2, 1..3]),
+            ("हिन्दी", "हिन्", &[(0, 12)][..]),
+            ("cafe\u{301}", "\u{301}", &[(4, 6)][..]),
+            ("cafe\u{301} cafe", "cafe", &[(0, 4), (7, 11)][..]),
+            ("a\r\nb\r\n", "\nb\n", &[(1, 6)][..]),
+            ("aaa", "aa", &[(0, 2), (1, 3)][..]),
         ] {
-            assert_eq!(passages(text, old, 9), found, "{text:?}");
+            let passages = passages(text, old, 9).into_iter().map(|range| (range.start, range.end));
+            assert_eq!(passages.collect::<Vec<_>>(), found, "{text:?}");
         }
     }
 
