@@ -17,9 +17,9 @@ fn call(storage: &InMemoryStorage, agents: Option<&[&str]>, tool: &str, argument
     assert!(!outcome.json().contains("\"code\""), "{}", outcome.json());
 }
 
-/// The collections of the index, each with the number of its postings.
+/// The collections of the index, each with the bytes of its postings: files have words in common.
 fn postings(storage: &InMemoryStorage) -> Vec<(String, i64)> {
-    let sql = "SELECT collection, count(*) FROM segments JOIN postings USING (segment) \
+    let sql = "SELECT collection, sum(length(parts)) FROM segments JOIN postings USING (segment) \
                GROUP BY collection ORDER BY collection";
     let rows = storage.query_derived_sql(&Place::named("files"), "search.db", sql);
     let read = |row: Vec<Value>| Some((row[0].as_str()?.to_owned(), row[1].as_i64()?));
