@@ -10,7 +10,8 @@ const MAX_PAIRS: usize = 4_000_000;
 /// The changed lines with those around them: each begins with `-`, `+` or a blank. A line `...` is
 /// between two pieces.
 pub(crate) fn diff(before: &str, after: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let old: Vec<&str> = before.lines().collect();
+    let new: Vec<&str> = after.lines().collect();
     let lines = changes(&old, &new);
     let is_changed = |(sign, _): &&(char, &str)| *sign != ' ';
     let mut text = String::new();
