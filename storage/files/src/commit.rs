@@ -169,7 +169,7 @@ impl<'a> Attempt<'a> {
 
     /// Removes the directories that deletions and renames have emptied, and then their empty parents:
     /// a document may be written where one of them was. One that cannot be removed says nothing, so it
-    /// stays. Another program may have removed one before.
+    /// stays.
     fn remove_emptied(&mut self) {
         let emptied = self.steps.iter().filter_map(|step| match step.change {
             Change::Delete { .. } => Some(step.parent.clone()),
@@ -183,12 +183,8 @@ impl<'a> Attempt<'a> {
                 let Some(name) = way.pop() else { break };
                 let parent = (area, way.clone());
                 self.open.remove(&location);
-                let removed = match self.directory(&parent) {
-                    Ok(Some(directory)) => directory.remove_directory(name),
-                    Ok(None) => Ok(()),
-                    Err(_) => break,
-                };
-                if !matches!(removed, Ok(()) | Err(Errno::NOENT)) {
+                let Ok(directory) = self.existing(&parent) else { break };
+                if directory.remove_directory(name).is_err() {
                     break;
                 }
                 self.touched.retain(|touched| *touched != location);
@@ -456,21 +452,13 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Syncs the directories with changes. In place of one that another program has removed meanwhile,
-    /// it syncs the parent.
     fn sync_directories(&mut self) -> Result<(), Error> {
         if self.tree.durability() == Durability::Relaxed {
             return Ok(());
         }
-        for (area, mut way) in std::mem::take(&mut self.touched) {
-            let directory = loop {
-                match self.directory(&(area, way.clone()))? {
-                    Some(directory) => break directory,
-                    None => way.pop(),
-                };
-            };
-            let shown = way.join("/");
-            directory
+        for location in std::mem::take(&mut self.touched) {
+            let shown = location.1.join("/");
+            self.existing(&location)?
                 .sync()
                 .map_err(|errno| errno_error(errno, &format!("sync the directory `{shown}`")))?;
         }

@@ -164,34 +164,6 @@ fn a_plugin_that_was_stopped_removes_no_temporary_file_of_the_next_one() {
 }
 
 #[test]
-fn an_emptied_directory_that_another_program_removes_first_is_gone() {
-    for (path, gone) in [("x/a.md", "x"), ("x/y/a.md", "x/y"), ("x/y/a.md", "x")] {
-        for removes_emptied in [true, false] {
-            let (_repository, tree, document) = scene();
-            let base = document.parent().unwrap();
-            std::fs::create_dir_all(base.join(path).parent().unwrap()).unwrap();
-            std::fs::write(base.join(path), "old").unwrap();
-            let changes = [Change::Delete {
-                area: Area::Documents,
-                path: path.into(),
-                expects: version_of(b"old"),
-            }];
-            let mut attempt = Attempt::new(&tree);
-            attempt.plan(&changes).unwrap();
-            attempt.each(Attempt::check_version).unwrap();
-            attempt.each(Attempt::apply).unwrap();
-            std::fs::remove_dir_all(base.join(gone)).unwrap();
-            if removes_emptied {
-                attempt.remove_emptied();
-            }
-            attempt.open.clear();
-            attempt.sync_directories().unwrap();
-            assert!(document.exists() && !base.join(gone).exists(), "{path}");
-        }
-    }
-}
-
-#[test]
 fn a_document_that_an_editor_saves_after_the_check_is_not_copied_or_edited() {
     let copy = Change::Copy {
         area: Area::Documents,
