@@ -32,7 +32,7 @@ pub struct Round {
 impl Round {
     /// # Panics
     ///
-    /// If there is no call.
+    /// If `times` is empty.
     pub fn from_times(wall: Duration, times: Vec<Duration>) -> Self {
         assert!(!times.is_empty(), "a round has calls");
         let rate = times.len() as f64 / wall.as_secs_f64();
@@ -53,7 +53,7 @@ impl Rates {
         Figure::from_rounds(self.rounds.iter().map(|round| round.rate).collect())
     }
 
-    /// Those of 50, 95 and 99 of 100 calls, in microseconds.
+    /// The 50th, 95th and 99th percentile of the calls, in microseconds.
     pub fn percentiles(&self) -> [Figure; 3] {
         let of = |percent| self.rounds.iter().map(|round| round.percentile(percent)).collect();
         [50, 95, 99].map(|percent| Figure::from_rounds(of(percent)))

@@ -154,7 +154,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If no hooks of the client are known, or there is no project.
+    /// If this program knows no hooks of the client, or if the scope needs a project and there is
+    /// none.
     pub fn hooks_file(self, scope: Scope, directories: &Directories) -> Result<PathBuf, Error> {
         let home = &directories.home;
         Ok(match (self, scope) {

@@ -1,4 +1,4 @@
-//! What this program may have in a file of a client: the entry of its server, its hooks, or both.
+//! The parts of this program in a file of a client: the entry of its server, its hooks, or both.
 
 use serde_json::{Map, Value};
 
@@ -16,14 +16,14 @@ pub(crate) struct Format {
     has_hooks: bool,
 }
 
-/// What this program has in a file.
+/// The parts of this program that are in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ours {
     pub entry: Option<Value>,
     pub hooks: Handlers,
 }
 
-/// What this program should have in a file. None: what it has.
+/// The parts that should be in a file. A part that is none stays as it is.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     pub fields: Option<Map<String, Value>>,
@@ -97,7 +97,7 @@ impl Format {
         }
     }
 
-    /// What this program has in a text.
+    /// The parts of this program that are in a text.
     pub fn found(self, text: &str) -> Result<Ours, String> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let client = self.client;

@@ -30,7 +30,7 @@ impl Event {
     }
 }
 
-/// What a client starts at which events.
+/// The hooks of a client: the command for each event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hooks {
     /// The command line of this program: its absolute path, and arguments that come before all others.

@@ -80,7 +80,7 @@ impl Plan {
         if wanted.is_in(&found) {
             return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
         }
-        // What is ours is made anew, from the state before it came.
+        // Our parts are made anew, from the state before they came.
         let is_own = !found.is_empty() && found.is_ours_alone();
         let base = if is_own { base(format, &file, text, &found) } else { None };
         let (from, wanted, backup) = match base {

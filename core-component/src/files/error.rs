@@ -11,7 +11,7 @@ const MAX_QUOTED: usize = 200;
 /// The most lines that a message lists.
 const MAX_LINES: usize = 20;
 
-/// What a path may be, in words.
+/// The paths that are accepted, in words.
 const PATH_ACCEPTED: &str = "a path below `/memories`, such as `/memories/notes.md`";
 
 impl Error {

@@ -1,4 +1,4 @@
-//! What every tool of this toolset answers.
+//! The answer of every tool of this toolset.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What an agent needs to go on, from the files: which there are, and how each begins.
+//! The part of a resumption that comes from the files: their paths, and how each begins.
 
 use super::error::Error;
 use super::path::FilePath;

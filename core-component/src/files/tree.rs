@@ -18,7 +18,7 @@ pub(super) struct Files<'a> {
     reach: Reach<'a>,
 }
 
-/// What a caller sees as `/memories`.
+/// The directories that a caller sees as `/memories`.
 enum Reach<'a> {
     /// The whole tree.
     Everything,
@@ -34,7 +34,7 @@ pub(super) struct Text {
     pub version: String,
 }
 
-/// What is at a path.
+/// The kind of thing at a path.
 pub(super) enum Found {
     File(Status),
     /// A directory with a file in it, at any depth. Others count as nothing: no call creates one.
