@@ -1,6 +1,7 @@
 //! Follow-ups: work that a call leaves to the host, to be done after the answer.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Work that waits in storage until it is answered. `wit/toolbox` has the same record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,18 @@ pub struct FollowUp {
     pub kind: &'static str,
     /// JSON, whose form depends on the kind.
     pub payload: String,
+}
+
+impl FollowUp {
+    /// That of an owner whose texts wait for vectors. The texts are in that of a claim.
+    pub(crate) fn for_vectors(owner: i64, model: &str) -> Self {
+        Self::with_payload(owner, &json!({ "models": [model] }))
+    }
+
+    /// The same with a payload.
+    pub(crate) fn with_payload(owner: i64, payload: &Value) -> Self {
+        Self { id: format!("memory/{owner}"), kind: "embedding", payload: payload.to_string() }
+    }
 }
 
 /// A vector that would make an answer better. `wit/toolbox` has the same record.

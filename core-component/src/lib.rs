@@ -27,6 +27,7 @@ mod budget;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
+mod digest;
 mod error;
 mod existing;
 mod files;
@@ -57,6 +58,7 @@ pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
+mod vectors;
 mod version;
 mod words;
 mod yaml;

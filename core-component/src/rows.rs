@@ -10,6 +10,7 @@ use crate::budget::{OF_ENTRY, OF_INDEXED_ROW};
 use crate::index::{self, Facts, Index, Known};
 use crate::ranking::{Counts, REACH, cost};
 use crate::source::{Collector, Entry, ReadDocuments, ReadEntries};
+use crate::vectors::Similarity;
 
 /// A table with rows of one agent.
 pub(crate) trait Table {
@@ -76,20 +77,13 @@ pub(crate) fn read_rows<T: Table>(table: &T, keys: &[i64]) -> Result<ReadDocumen
     Ok(keys.iter().map(|key| read.remove(key)).collect())
 }
 
-/// The rows that are similar to a query by their vectors.
-#[derive(Default)]
-pub(crate) struct Similar {
-    /// How similar each row with a vector is.
-    pub similarities: BTreeMap<i64, f64>,
-    /// Those that are matches, even without a word of the query.
-    pub nearest: BTreeSet<i64>,
-}
-
 /// A row in the order of a search.
 struct Candidate {
     key: i64,
     facts: Facts,
-    has_term: bool,
+    /// Whether it has a term of the query, or is one of the nearest by its vector.
+    is_match: bool,
+    similarity: Option<Similarity>,
     from: From,
 }
 
@@ -105,10 +99,10 @@ enum From {
 pub(crate) fn add_rows<T: Table>(
     table: &T,
     index: &mut Index<'_>,
-    similar: &Similar,
     collector: &mut Collector<'_>,
 ) -> Result<u64, T::Error> {
     let Changes { mut known, new, gone } = Changes::find(table, index)?;
+    index.see_all(known.iter().map(|(key, _)| *key).chain(new.iter().copied()));
     let request = collector.request;
     let affordable = (request.budget.left() / OF_INDEXED_ROW) as usize;
     let mut skipped = known.len().saturating_sub(affordable);
@@ -117,8 +111,10 @@ pub(crate) fn add_rows<T: Table>(
 
     let mut candidates = Vec::with_capacity(known.len() + new.len());
     for (key, known) in known {
-        let has_term = index.has_match(known);
-        candidates.push(Candidate { key, facts: known.facts, has_term, from: From::Index(known) });
+        let is_match = index.has_match(known);
+        let similarity = index.similarity(known, 0);
+        let from = From::Index(known);
+        candidates.push(Candidate { key, facts: known.facts, is_match, similarity, from });
     }
     let number = new.len();
     let mut read = 0;
@@ -134,15 +130,16 @@ pub(crate) fn add_rows<T: Table>(
             index::Entry { texts, begins_run: true },
         );
         let counts = request.query.count(entry.texts());
-        let has_term = counts.any();
+        let similarity = index.similarity_of(&entry.text);
+        let is_match = counts.any() || similarity.is_some_and(|of| of.is_nearest);
         let from = From::Table(Box::new(entry), counts);
-        candidates.push(Candidate { key, facts, has_term, from });
+        candidates.push(Candidate { key, facts, is_match, similarity, from });
         true
     })?;
     skipped += number - read;
     let place = |candidate: &Candidate| (candidate.facts.group, table.position(candidate.key));
     candidates.sort_by_cached_key(place);
-    add::<T>(candidates, index, similar, collector);
+    add::<T>(candidates, index, collector);
     index.remove_rows(gone);
     Ok(skipped as u64)
 }
@@ -158,8 +155,8 @@ struct Changes {
 }
 
 impl Changes {
-    fn find<T: Table>(table: &T, index: &Index<'_>) -> Result<Self, T::Error> {
-        let mut known: Vec<(i64, Known)> = index.rows().collect();
+    fn find<T: Table>(table: &T, index: &mut Index<'_>) -> Result<Self, T::Error> {
+        let mut known = index.rows();
         let last = known.last().map_or(i64::MIN, |(key, _)| *key);
         let sum = table.sum(last)?;
         let stamps = known.iter().fold(0, |sum: i64, (_, known)| sum.wrapping_add(known.stamp));
@@ -189,21 +186,18 @@ impl Changes {
 
 /// Adds the matches and the rows around them. The others only count. If the newest are asked for, each
 /// row is a match.
-fn add<T: Table>(
-    candidates: Vec<Candidate>,
-    index: &Index<'_>,
-    similar: &Similar,
-    collector: &mut Collector<'_>,
-) {
+fn add<T: Table>(candidates: Vec<Candidate>, index: &Index<'_>, collector: &mut Collector<'_>) {
     let near = if collector.request.is_for_newest() {
         vec![true; candidates.len()]
     } else {
-        near_matches(&candidates, similar)
+        near_matches(&candidates)
     };
     let mut group = None;
     let mut is_beside = false;
     let mut others = 0;
-    for (Candidate { key, facts, from, .. }, is_near) in candidates.into_iter().zip(near) {
+    for (Candidate { key, facts, from, similarity, .. }, is_near) in
+        candidates.into_iter().zip(near)
+    {
         if !is_near {
             others += 1;
             is_beside = false;
@@ -229,22 +223,20 @@ fn add<T: Table>(
                 collector.hide(&counts);
             }
         }
-        let similarity = similar.similarities.get(&key).copied();
-        let is_similar = similar.nearest.contains(&key);
-        collector.add_row(Entry { similarity, ..entry }, &counts, is_similar);
+        collector.add_row(Entry { similarity, ..entry }, &counts);
     }
     collector.count(others);
 }
 
 /// Whether each row is a match or near one. A neighbour of a match is a candidate, too. So one more is
 /// needed on each side than is around a match.
-fn near_matches(candidates: &[Candidate], similar: &Similar) -> Vec<bool> {
+fn near_matches(candidates: &[Candidate]) -> Vec<bool> {
     let reach = REACH + 1;
     let mut near = vec![false; candidates.len()];
     // The first row that no match before it has marked.
     let mut next = 0;
     for (at, candidate) in candidates.iter().enumerate() {
-        if candidate.has_term || similar.nearest.contains(&candidate.key) {
+        if candidate.is_match {
             let end = (at + reach + 1).min(candidates.len());
             near[next.max(at.saturating_sub(reach))..end].fill(true);
             next = end;

@@ -13,7 +13,7 @@ fn a_toolset_that_cannot_be_read_does_not_hide_the_follow_ups_of_another() {
     storage.grant(Place::named("layers"));
     let context = json!({
         "settings": {
-            "toolsets": ["records", "layers"],
+            "toolsets": ["records", "layers", "memory"],
             "records": {"format": "sqlite"}, "layers": {"recent_capacity": 2},
         },
         "now": "2025-01-20T10:00:00.000Z", "seed": 1,

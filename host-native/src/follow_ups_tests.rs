@@ -1,7 +1,6 @@
 //! Follow-ups that were left, with the vectors of a toolset.
 
 use super::*;
-use crate::storage::Statement;
 use crate::{BoxFuture, Clock, Embedder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,12 +44,10 @@ async fn an_embedder_that_has_recovered_is_asked_without_a_write() {
     memory.resume_every(Duration::from_millis(1), Caller::default());
     let added = memory.call("add_core_memory", r#"{"content": "The sloop."}"#).await;
     assert!(added.expect("called").answer.is_ok());
-    let sql = "SELECT vector FROM vectors WHERE vector IS NOT NULL".to_owned();
-    let stored = Statement { sql, parameters: Vec::new() };
     let start = Instant::now();
     loop {
-        let rows = memory.query("records", "memories.db", stored.clone(), 1).await;
-        if rows.is_ok_and(|rows| !rows.rows.is_empty()) {
+        let models = memory.call("drop_vectors", "{}").await.expect("called").answer;
+        if models.is_ok_and(|models| models.contains(r#""vectors":1"#)) {
             break;
         }
         assert!(start.elapsed() < Duration::from_secs(60), "no vector");

@@ -73,11 +73,12 @@ impl Records {
     /// The number of vectors that are stored.
     fn vectors(&self) -> i64 {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let file = self.path("records").join("memories.db");
-        let database = Connection::open_with_flags(file, flags).expect("the database");
+        let file = self.path("records").join(".agent-memory/derived/vectors.db");
+        // It is made with the first batch.
+        let Ok(database) = Connection::open_with_flags(file, flags) else { return 0 };
         database.busy_timeout(TIMEOUT).expect("a time-out");
-        let sql = "SELECT count(*) FROM vectors WHERE vector IS NOT NULL";
-        database.query_row(sql, [], |row| row.get(0)).expect("a number")
+        let sql = "SELECT count(*) FROM vectors WHERE length(numbers) > 0";
+        database.query_row(sql, [], |row| row.get(0)).unwrap_or_default()
     }
 
     fn wait_for_vectors(&self, count: i64) {

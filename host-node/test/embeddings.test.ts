@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -31,8 +32,12 @@ async function search(memory: AgentMemory, query: string) {
 
 /** The number of stored vectors. */
 function vectors(directory: string): unknown {
-  using database = new DatabaseSync(join(directory, 'memories.db'), { readOnly: true, timeout: 5_000 })
-  return database.prepare('SELECT count(*) AS n FROM vectors WHERE vector IS NOT NULL').get()!['n']
+  const file = join(directory, '.agent-memory', 'derived', 'vectors.db')
+  // It is made with the first batch.
+  if (!existsSync(file)) return 0
+  using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vectors'").get() !== undefined
+  return hasTable ? database.prepare('SELECT count(*) AS n FROM vectors WHERE length(numbers) > 0').get()!['n'] : 0
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -52,7 +57,7 @@ test('the function gets new memories after the answer, and the query of a search
   const embed: Embed = async (texts) => (asked.push(texts), texts.map(() => Float32Array.of(1, 0.5)))
   await using memory = await records(directory, { embed })
   const { followUps } = await add(memory, sloop)
-  assert.deepEqual(followUps, [{ id: 'records/1', kind: 'embedding', payload: { models: ['local'] } }])
+  assert.deepEqual(followUps, [{ id: 'memory/43277519770809', kind: 'embedding', payload: { models: ['local'] } }])
   await until(() => vectors(directory) === 1)
   assert.deepEqual(await search(memory, 'dinghies'), [sloop])
   assert.deepEqual(asked, [[sloop], ['dinghies']])

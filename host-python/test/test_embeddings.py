@@ -46,7 +46,7 @@ class EmbeddingTest(ScratchTest):
 
         with self.open(embed=embed, embed_model="local") as memory:
             [follow_up] = self.add(memory).follow_ups
-            self.assertEqual((follow_up.id, follow_up.kind), ("records/1", "embedding"))
+            self.assertEqual((follow_up.id, follow_up.kind), ("memory/43277519770809", "embedding"))
             self.assertEqual(self.search_until_found(memory), [SLOOP])
         self.assertEqual(asked[:2], [[SLOOP], ["dinghies"]])
 

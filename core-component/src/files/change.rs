@@ -4,6 +4,7 @@ use super::error::Error;
 use super::interrupted;
 use super::place::forget_in_index;
 use super::tree::Files;
+use crate::source::Owner;
 use crate::storage::{Change, ErrorCode, MAX_CHANGES};
 
 /// How often a change is attempted while programs that take no lock change the same files.
@@ -47,6 +48,7 @@ pub(super) fn change<T>(
                 }
                 let removed: Vec<&str> = changes.iter().filter_map(Change::removed_path).collect();
                 forget_in_index(files.call.storage, &removed);
+                files.call.leave_vectors(&Owner::of_files());
                 return Ok(answer);
             }
         }

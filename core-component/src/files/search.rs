@@ -10,13 +10,23 @@ use crate::error::ReadError;
 use crate::index::{self, Facts, Index, number_of};
 use crate::ranking::cost;
 use crate::source::{
-    Collector, DocumentKey, Entry, Owner, ReadArguments, ReadCall, ReadDocuments, ReadEntries,
-    read_paths,
+    Collector, DocumentKey, Entry, OwnedCollection, Owner, ReadArguments, ReadCall, ReadDocuments,
+    ReadEntries, read_paths,
 };
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
 
-pub(super) const SOURCE: Source = Source { toolset: "files", collect, read };
+pub(super) const SOURCE: Source = Source { toolset: "files", collect, read, collections };
+
+/// The collections that a search of the caller looks at.
+fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
+    let collection = |(_, agent): (FilePath, Option<&str>)| OwnedCollection {
+        owner: owner(),
+        place: Place::named(LABEL),
+        name: collection(agent),
+    };
+    Ok(Files::open(call)?.roots().into_iter().map(collection).collect())
+}
 
 /// Adds the files that the caller reaches.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
@@ -24,10 +34,13 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
 }
 
 pub(super) fn owner() -> Owner {
-    Owner { toolset: "files", ..Owner::default() }
+    Owner::of_files()
 }
 
 fn add(files: &Files<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
+    if !collector.request.is_for(&owner()) {
+        return Ok(());
+    }
     collector.begin(owner());
     let mut skipped = 0;
     for (root, agent) in files.roots() {
@@ -94,7 +107,7 @@ fn add_below(
         let texts = entry.texts().to_vec();
         index.add(&document, [index::Entry { texts, begins_run: true }].into_iter());
         collector.begin_run();
-        collector.add(entry);
+        collector.add_read(entry, &index);
     }
     index.update();
     Ok(skipped)

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::facts::Facts;
-use super::postings::{Postings, number_of};
+use super::postings::Postings;
 use super::segment::Segment;
+use crate::digest::number_of;
 use crate::ranking::{Language, Parts};
 use crate::words::{Role, each_token};
 
@@ -36,9 +37,16 @@ pub(crate) struct Row {
 
 /// An entry that is to be indexed.
 pub(crate) struct Entry<'t> {
-    /// The texts that it is found by.
+    /// The texts that it is found by. The last one is its own.
     pub texts: Vec<&'t str>,
     pub begins_run: bool,
+}
+
+impl<'t> Entry<'t> {
+    /// Its own text, which a vector is of. The others are about it.
+    pub fn text(&self) -> &'t str {
+        self.texts.last().copied().unwrap_or_default()
+    }
 }
 
 /// A segment that is being made.

@@ -29,12 +29,13 @@ use crate::budget::Budget;
 use crate::ranking::{Counts, Found, Query};
 use crate::storage::{Place, Status, Storage};
 use crate::time::Timestamp;
+use crate::vectors::{self, OfCollection, Similarity, Task};
 
+pub(crate) use crate::digest::number_of;
 use builder::Builder;
 pub(crate) use builder::{Document, Entry, Row};
 use database::Snapshot;
 pub(crate) use facts::{Facts, Written};
-pub(crate) use postings::number_of;
 
 /// Smaller places have no index: reading them takes no longer. In bytes, where each document counts
 /// as [`BYTES_OF_READ`] more.
@@ -45,7 +46,7 @@ const BYTES_OF_READ: u64 = 4 << 10;
 /// The most documents of a collection. The others are read directly.
 const MAX_DOCUMENTS: usize = 200_000;
 
-/// Removes documents that were deleted for good from the index of a place. If another search is
+/// Removes documents that were deleted for good from the index of a place, and their vectors. If another search is
 /// writing, the next search removes them.
 pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, keys: &[&str]) {
     let keys: Vec<i64> = keys.iter().map(|key| number_of(key)).collect();
@@ -56,7 +57,7 @@ pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, key
 pub(crate) fn forget_rows(storage: &dyn Storage, place: &Place, collection: &str, keys: &[i64]) {
     if !keys.is_empty() {
         let keys: BTreeSet<i64> = keys.iter().copied().collect();
-        let _ = database::purge(storage, place, collection, |key| keys.contains(&key));
+        purge(storage, place, collection, |key| keys.contains(&key));
     }
 }
 
@@ -68,27 +69,37 @@ pub(crate) fn forget_other_rows(
     kept: &[i64],
 ) {
     let kept: BTreeSet<i64> = kept.iter().copied().collect();
-    let _ = database::purge(storage, place, collection, |key| !kept.contains(&key));
+    purge(storage, place, collection, |key| !kept.contains(&key));
+}
+
+fn purge(storage: &dyn Storage, place: &Place, collection: &str, is_deleted: impl Fn(i64) -> bool) {
+    let _ = database::purge(storage, place, collection, &is_deleted);
+    let _ = vectors::forget(storage, place, collection, &is_deleted);
 }
 
 /// Removes all documents of a collection.
 pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, collection: &str) {
     let _ = database::delete(storage, place, collection);
+    let _ = vectors::forget_all(storage, place, collection);
 }
 
 /// Removes the collections of a place that are none of these.
 pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<&str>) {
     let _ = database::keep(storage, place, collections);
+    let _ = vectors::keep(storage, place, collections);
 }
 
 /// A search, as an index sees it.
-#[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub query: &'a Query,
     /// Whether it reads all documents itself, and only brings the index up to date.
     pub reads_all: bool,
     pub now: Timestamp,
     pub budget: &'a Budget,
+    /// What it does with vectors.
+    pub vectors: &'a Task,
+    /// Whether documents with these facts can be hits.
+    pub admits: Box<dyn Fn(Facts) -> bool + 'a>,
 }
 
 /// The index of one collection, for one search.
@@ -106,6 +117,9 @@ pub(crate) struct Index<'a> {
     /// The keys of the rows that are no longer there.
     gone: BTreeSet<i64>,
     bytes: u64,
+    vectors: OfCollection<'a>,
+    /// Whether all rows were found that are there.
+    is_whole: bool,
     /// The documents that the search has read directly.
     builder: Builder,
 }
@@ -113,6 +127,7 @@ pub(crate) struct Index<'a> {
 /// A document that the index knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
+    key: i64,
     segment: usize,
     document: usize,
     pub facts: Facts,
@@ -129,7 +144,7 @@ impl<'a> Index<'a> {
         collection: &str,
         search: Search<'a>,
     ) -> Self {
-        let Search { query, reads_all, now, budget } = search;
+        let Search { query, reads_all, now, budget, vectors, admits } = search;
         let snapshot = if reads_all {
             None
         } else {
@@ -147,6 +162,14 @@ impl<'a> Index<'a> {
             }
         }
         documents.sort_unstable();
+        let admits = |key: i64| {
+            let at = documents.binary_search_by_key(&key, |(key, ..)| *key);
+            at.map_or(true, |at| {
+                let (_, segment, document) = documents[at];
+                admits(snapshot.segments[segment].segment.documents[document].facts)
+            })
+        };
+        let vectors = OfCollection::open(storage, &place, collection, vectors, budget, admits);
         Self {
             storage,
             place,
@@ -158,6 +181,8 @@ impl<'a> Index<'a> {
             seen: BTreeSet::new(),
             gone: BTreeSet::new(),
             bytes: 0,
+            vectors,
+            is_whole: false,
             builder: Builder::new(query.usual()),
         }
     }
@@ -166,24 +191,36 @@ impl<'a> Index<'a> {
     pub fn find(&mut self, key: &str, status: &Status) -> Option<Known> {
         let key = number_of(key);
         self.seen.insert(key);
+        self.vectors.see(key);
         self.bytes = self.bytes.saturating_add(status.size.saturating_add(BYTES_OF_READ));
         let at = self.documents.binary_search_by_key(&key, |(key, ..)| *key).ok()?;
         let (_, segment, document) = self.documents[at];
         let known = self.known(segment, document);
-        (known.stamp == number_of(&status.stamp)).then_some(known)
+        let is_current = known.stamp == number_of(&status.stamp);
+        (is_current && !self.vectors.has_to_read(key, known.version)).then_some(known)
     }
 
-    /// The keys of all documents that the index knows, ascending.
-    pub fn rows(&self) -> impl Iterator<Item = (i64, Known)> {
-        let known = |(key, segment, document): &(i64, usize, usize)| {
-            (*key, self.known(*segment, *document))
-        };
-        self.documents.iter().map(known)
+    /// All rows that the index knows and that need not be read, by key and ascending.
+    pub fn rows(&mut self) -> Vec<(i64, Known)> {
+        let known = self.documents.iter();
+        let known = known.map(|(key, segment, document)| (*key, self.known(*segment, *document)));
+        let mut known: Vec<_> = known.rev().collect();
+        // The newest first: they are what a search is most likely for.
+        known.retain(|(key, known)| !self.vectors.has_to_read(*key, known.version));
+        known.reverse();
+        known
+    }
+
+    /// Takes note of the keys of all rows that are there.
+    pub fn see_all(&mut self, keys: impl Iterator<Item = i64>) {
+        self.is_whole = true;
+        keys.for_each(|key| self.vectors.see(key));
     }
 
     fn known(&self, segment: usize, document: usize) -> Known {
         let row = &self.snapshot.segments[segment].segment.documents[document];
-        Known { segment, document, facts: row.facts, stamp: row.stamp, version: row.version }
+        let (facts, stamp, version) = (row.facts, row.stamp, row.version);
+        Known { key: row.key, segment, document, facts, stamp, version }
     }
 
     /// The entries of a document: the counts of each, and whether it begins a run.
@@ -205,8 +242,22 @@ impl<'a> Index<'a> {
         self.entries(row).next().map_or_else(none, |(counts, _)| counts)
     }
 
-    /// Whether any entry of a document has a term of the query.
+    /// How similar an entry of a document is to the query by its vector, if it has one.
+    pub fn similarity(&self, known: Known, at: usize) -> Option<Similarity> {
+        self.vectors.of_entry(known.key, known.version, at)
+    }
+
+    /// The same for a text that was read.
+    pub fn similarity_of(&self, text: &str) -> Option<Similarity> {
+        self.vectors.of_text(text)
+    }
+
+    /// Whether any entry of a document has a term of the query, or is one of the nearest by its vector.
     pub fn has_match(&self, known: Known) -> bool {
+        self.has_term(known) || self.vectors.has_nearest(known.key, known.version)
+    }
+
+    fn has_term(&self, known: Known) -> bool {
         let parts = self.snapshot.segments[known.segment].segment.parts_of(known.document);
         !within(&self.snapshot.found[known.segment], &parts).is_empty()
     }
@@ -218,24 +269,40 @@ impl<'a> Index<'a> {
 
     /// Takes note of a document that the search has read.
     pub fn add<'t>(&mut self, document: &Document<'_>, entries: impl Iterator<Item = Entry<'t>>) {
-        if stamp::is_settled(document.stamp, self.now) {
-            let Document { key, stamp, version, facts, work } = document;
-            let [key, stamp, version] = [key, stamp, version].map(|text| number_of(text));
-            self.add_new(&Row { key, stamp, version, facts: *facts, work: *work }, entries);
-        }
+        let Document { key, stamp, version, facts, work } = document;
+        let is_settled = stamp::is_settled(stamp, self.now);
+        let [key, stamp, version] = [key, stamp, version].map(|text| number_of(text));
+        let row = Row { key, stamp, version, facts: *facts, work: *work };
+        self.add_new(&row, entries.collect(), is_settled);
+    }
+
+    /// Takes note of the texts of a document that is read by each search and is not in the index.
+    pub fn note<'t>(&mut self, key: &str, version: &str, texts: impl Iterator<Item = &'t str>) {
+        self.vectors.note(number_of(key), number_of(version), texts);
     }
 
     /// Takes note of a row that the search has read.
     pub fn add_row(&mut self, row: &Row, entry: Entry<'_>) {
         self.bytes = self.bytes.saturating_add(row.work);
-        self.add_new(row, [entry].into_iter());
+        self.add_new(row, vec![entry], true);
     }
 
-    fn add_new<'t>(&mut self, row: &Row, entries: impl Iterator<Item = Entry<'t>>) {
+    fn add_new(&mut self, row: &Row, entries: Vec<Entry<'_>>, is_settled: bool) {
+        self.vectors.note(row.key, row.version, entries.iter().map(Entry::text));
         let is_full = self.documents.len() >= MAX_DOCUMENTS;
-        if !is_full && self.budget.take_for_index(row.work) {
-            self.builder.add(row, entries);
+        let is_wanted = is_settled && !is_full && !self.is_indexed(row);
+        if is_wanted && self.budget.take_for_index(row.work) {
+            self.builder.add(row, entries.into_iter());
         }
+    }
+
+    /// Whether the index has this row already, which was read for its vectors.
+    fn is_indexed(&self, row: &Row) -> bool {
+        let at = self.documents.binary_search_by_key(&row.key, |(key, ..)| *key);
+        at.is_ok_and(|at| {
+            let (_, segment, document) = self.documents[at];
+            self.known(segment, document).stamp == row.stamp
+        })
     }
 
     /// Brings the index up to date. The documents that it knows, but that the search did not find, are
@@ -243,6 +310,7 @@ impl<'a> Index<'a> {
     pub fn update(mut self) {
         let known = self.documents.iter().map(|(key, ..)| *key);
         self.gone = known.filter(|key| !self.seen.contains(key)).collect();
+        self.is_whole = true;
         self.update_rows();
     }
 
@@ -253,13 +321,13 @@ impl<'a> Index<'a> {
 
     /// Brings the index up to date with the rows that were added and removed.
     pub fn update_rows(self) {
-        if self.gone.is_empty() && self.builder.is_empty() {
-            return;
+        let Self { storage, place, collection, builder, gone, vectors, is_whole, bytes, .. } = self;
+        if !(gone.is_empty() && builder.is_empty()) {
+            let creates = bytes >= MIN_BYTES;
+            // Another search may be writing. An index that stays as it is costs time only.
+            let _ = database::update(storage, &place, &collection, &gone, &builder, creates);
         }
-        let creates = self.bytes >= MIN_BYTES;
-        let Self { storage, place, collection, builder, gone, .. } = &self;
-        // Another search may be writing. An index that stays as it is costs time only.
-        let _ = database::update(*storage, place, collection, gone, builder, creates);
+        vectors.end(storage, &place, &collection, is_whole);
     }
 }
 

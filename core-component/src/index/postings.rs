@@ -1,16 +1,6 @@
 //! Which parts have a stem, and how often.
 
-use sha2::{Digest, Sha256};
-
 use super::codes::{Codes, put};
-
-/// A number for a text, so that nobody can read the text in the index: 6 bytes of its SHA-256, which
-/// SQLite stores as such.
-pub(crate) fn number_of(text: &str) -> i64 {
-    let digest = Sha256::digest(text);
-    let (first, _) = digest.split_first_chunk().expect("a digest has 32 bytes");
-    i64::from_be_bytes(*first) >> 16
-}
 
 /// The postings of a stem in a segment, ordered by part. Each is the difference to the part before,
 /// and the count if it is not 1.
@@ -63,12 +53,5 @@ mod tests {
         assert_eq!(read, all);
         let cut = &postings.bytes[..postings.bytes.len() - 1];
         assert_eq!(Postings::each(cut, |_, _| {}), None);
-    }
-
-    #[test]
-    fn a_text_is_a_number_that_stays() {
-        assert_eq!(number_of("collid"), number_of("collid"));
-        assert_ne!(number_of("collid"), number_of("collis"));
-        assert_eq!(number_of("test"), 0x9f86_d081_884c_7d65_u64 as i64 >> 16);
     }
 }

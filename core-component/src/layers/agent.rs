@@ -11,6 +11,7 @@ use crate::existing;
 use crate::follow_up::FollowUp;
 use crate::index;
 use crate::names::AgentName;
+use crate::source::Owner;
 use crate::storage::Place;
 use crate::storage::database::{Connection, Mode};
 use crate::tool::Call;
@@ -116,6 +117,7 @@ impl<'a> Agent<'a> {
             let collection = collection_of(self.name, table);
             index::forget_rows(self.call.storage, &Place::named(LABEL), &collection, ids);
         }
+        self.call.leave_vectors(&Owner::of_agent("layers", self.name));
         let mut changed = self.call.changed.borrow_mut();
         let uri = summary_uri(self.name);
         // A call may be two changes.

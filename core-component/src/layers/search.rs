@@ -7,51 +7,118 @@ use super::agent::Agent;
 use super::agents::names;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, undated_warning};
-use super::sqlite::{LayerRows, Reader, Searched};
+use super::place::LABEL;
+use super::sqlite::{LayerRows, Reader, Searched, collection_of};
 use crate::budget::OF_ENTRY;
-use crate::index::Index;
+use crate::index::{Index, number_of};
 use crate::names::AgentName;
 use crate::ranking::cost;
 use crate::rows::{Table, read_rows};
 use crate::source::{
-    Collector, DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments,
-    ReadEntries,
+    Collector, DocumentKey, Entry, EntryId, OwnedCollection, Owner, ReadArguments, ReadCall,
+    ReadDocuments, ReadEntries, Request,
 };
+use crate::storage::Place;
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
+use crate::vectors::OfCollection;
 
-pub(super) const SOURCE: Source =
-    Source { toolset: "layers", collect, read: |call, owner, keys| Ok(read(call, owner, keys)?) };
+pub(super) const SOURCE: Source = Source {
+    toolset: "layers",
+    collect,
+    read: |call, owner, keys| Ok(read(call, owner, keys)?),
+    collections,
+};
 
 /// Adds the memories of the agent that is asked for. Those of others are only named.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let request = collector.request;
+    let asked = request.agent.as_ref().map(|agent| agent.as_str().to_owned());
+    let mut asked: Vec<String> = asked.into_iter().collect();
     for name in names(call)? {
-        if request.agent.as_ref().is_none_or(|agent| agent.as_str() != name) {
+        if request.vectors.is_collecting() {
+            asked.extend(Some(name).filter(|name| request.is_for(&owner(name))));
+        } else if request.agent.as_ref().is_none_or(|agent| agent.as_str() != name) {
             collector.leave_out(owner(&name));
         }
     }
-    let Some(name) = &request.agent else { return Ok(()) };
-    let agent = Agent::open(call, name)?;
-    collector.begin(owner(name.as_str()));
+    for name in asked.iter().filter_map(|name| AgentName::parse(name)) {
+        add(&Agent::open(call, &name)?, call, collector);
+    }
+    Ok(())
+}
+
+fn add(agent: &Agent<'_>, call: &Call<'_>, collector: &mut Collector<'_>) {
+    let request = collector.request;
+    collector.begin(owner(agent.name));
     let mut indexes = Indexes {
         episodes: LayerRows::<Episode>::index(call, agent.name, request),
         compost: LayerRows::<Compost>::index(call, agent.name, request),
+        core: Few::open(call, agent.name, "core_memories", request),
+        recent: Few::open(call, agent.name, "recent_memories", request),
+        task: Few::open(call, agent.name, "current_task", request),
     };
     let added = agent.read(|reader| {
         let layers = Layers { call, agent: agent.name, reader };
         layers.add(&mut indexes, collector)
     });
-    indexes.episodes.update_rows();
-    indexes.compost.update_rows();
+    let Indexes { episodes, compost, core, recent, task } = indexes;
+    episodes.update_rows();
+    compost.update_rows();
+    for few in [core, recent, task] {
+        few.end(call, added.is_ok());
+    }
     if let Err(error) = added {
         collector.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
     }
-    Ok(())
+}
+
+/// The collections of the agents that the caller may use.
+fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
+    let of_agent = |agent: String| {
+        TABLES.map(|table| OwnedCollection {
+            owner: owner(&agent),
+            place: Place::named(LABEL),
+            name: collection_of(&agent, table),
+        })
+    };
+    Ok(names(call)?.into_iter().flat_map(of_agent).collect())
+}
+
+/// The tables with memories that are found.
+const TABLES: [&str; 5] =
+    ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
+
+/// The vectors of memories that are few, so that no index knows them.
+struct Few<'a> {
+    collection: String,
+    vectors: OfCollection<'a>,
+}
+
+impl<'a> Few<'a> {
+    fn open(call: &Call<'_>, agent: &str, table: &str, request: &'a Request) -> Self {
+        let Request { vectors, budget, .. } = request;
+        let collection = collection_of(agent, table);
+        let place = Place::named(LABEL);
+        let vectors =
+            OfCollection::open(call.storage, &place, &collection, vectors, budget, |_| true);
+        Self { collection, vectors }
+    }
+
+    /// Notes the text of a memory, and adds its similarity to the entry.
+    fn with_similarity(&mut self, id: i64, entry: Entry) -> Entry {
+        self.vectors.note(id, number_of(&entry.text), [&entry.text[..]].into_iter());
+        Entry { similarity: self.vectors.of_text(&entry.text), ..entry }
+    }
+
+    fn end(self, call: &Call<'_>, is_whole: bool) {
+        let Self { collection, vectors } = self;
+        vectors.end(call.storage, &Place::named(LABEL), &collection, is_whole);
+    }
 }
 
 pub(super) fn owner(agent: &str) -> Owner {
-    Owner { toolset: "layers", agent: Some(agent.to_owned()), ..Owner::default() }
+    Owner::of_agent("layers", agent)
 }
 
 /// Reads episodes and summaries again.
@@ -93,6 +160,9 @@ fn fill<T: Searched>(
 struct Indexes<'a> {
     episodes: Index<'a>,
     compost: Index<'a>,
+    core: Few<'a>,
+    recent: Few<'a>,
+    task: Few<'a>,
 }
 
 struct Layers<'a> {
@@ -106,10 +176,11 @@ impl Layers<'_> {
         let work = &collector.request.budget;
         let whole = work.reserve();
         work.begin(whole, 3);
-        self.add_all("core", "get_core_memories", self.reader.core()?, collector);
+        let core = self.reader.core()?;
+        self.add_all("core", "get_core_memories", core, &mut indexes.core, collector);
         let mut recent = self.reader.recent(u32::MAX)?;
         recent.reverse();
-        self.add_all("recent", "get_recent_memories", recent, collector);
+        self.add_all("recent", "get_recent_memories", recent, &mut indexes.recent, collector);
         if let Some(task) = self.reader.task()? {
             let read = Some(self.read("get_current_task", ReadArguments::default()));
             let about = "current task".to_owned();
@@ -117,7 +188,7 @@ impl Layers<'_> {
             let entry =
                 Entry { about, updated_at, read, ..entry("task", task.task, task.started_at) };
             collector.begin_run();
-            collector.add_in_time(entry);
+            collector.add_in_time(indexes.task.with_similarity(0, entry));
         }
         work.begin(whole, 2);
         self.add_rows(&|row: Episode| self.episode(row), &mut indexes.episodes, collector)?;
@@ -145,6 +216,7 @@ impl Layers<'_> {
         section: &str,
         tool: &str,
         memories: Vec<Memory>,
+        few: &mut Few<'_>,
         collector: &mut Collector<'_>,
     ) {
         collector.begin_run();
@@ -154,9 +226,10 @@ impl Layers<'_> {
         let skipped = memories.len() - read;
         self.skip(skipped as u64, collector);
         for Memory { id, memory, created_at } in memories.into_iter().skip(skipped) {
-            let id = Some(EntryId::Number(id));
             let read = Some(self.read(tool, ReadArguments::default()));
-            collector.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
+            let entry = entry(section, memory, created_at);
+            let entry = Entry { id: Some(EntryId::Number(id)), read, ..entry };
+            collector.add_in_time(few.with_similarity(id, entry));
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod asked_days;
 mod budget;
+mod drop_vectors;
 mod forget_memory;
 mod resume_memory;
 mod search_memory;
@@ -14,6 +15,7 @@ mod settings;
 mod skipped;
 mod undated;
 mod unread;
+mod vectors;
 
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;
@@ -31,11 +33,12 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::new::<resume_memory::ResumeMemory>(),
         ErasedTool::new::<search_memory::SearchMemory>(),
         ErasedTool::new::<forget_memory::ForgetMemory>(),
+        ErasedTool::new::<drop_vectors::DropVectors>(),
     ],
     resources: None,
     prompts: &[],
     complete: |_, _| Ok(Vec::new()),
-    follow_ups: None,
+    follow_ups: Some(&vectors::FOLLOW_UPS),
     left_out_by: Some(settings::LEAVE_OUT),
     search: None,
     resume: None,

@@ -22,6 +22,7 @@ use crate::source::{
 use crate::span::Span;
 use crate::time::Timestamp;
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
+use crate::vectors::Task;
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -178,8 +179,7 @@ impl Tool for SearchMemory {
         let mut request = Request {
             lists_days: query.is_empty() && !asked.days.is_empty(),
             query,
-            embedder: call.context.embedder.clone(),
-            vector: vector(call, &input.query)?,
+            vectors: Task::for_search(call.context.embedder.clone(), vector(call, &input.query)?),
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
             asked_days: asked.days,
@@ -194,15 +194,16 @@ impl Tool for SearchMemory {
         let limit = input.limit as usize;
         let mut found = search(call, &request, &input.toolsets)?;
         let asks_for_days = !request.asked_days.is_empty() && !request.lists_days;
-        if asks_for_days && found.candidates.is_empty() && !found.wants_vector {
+        if asks_for_days && found.candidates.is_empty() && request.vectors.wanted_of().is_none() {
             found = of_days_alone(call, &mut request, &input.toolsets, found)?;
         }
         if found.candidates.is_empty() && found.has_word && has_dates(&request) {
             found.other_days = other_days(call, &mut request, &input.toolsets)?;
         }
-        if found.wants_vector && !request.is_for_newest() {
-            *call.wants_vector.borrow_mut() = request.embedder.clone().map(|model| WantedVector {
-                model,
+        if !request.is_for_newest() {
+            let model = request.vectors.wanted_of();
+            *call.wants_vector.borrow_mut() = model.map(|model| WantedVector {
+                model: model.to_owned(),
                 text: input.query.clone(),
                 deadline_ms: DEADLINE_MS,
             });
@@ -373,11 +374,12 @@ fn output(
     } = found;
     let is_partial = !warnings.is_empty();
     bound_warnings(&mut warnings);
+    warnings.extend(request.vectors.warnings());
     warnings.extend(not_read(request, &skipped));
     warnings.extend(without_date(request, &owners, &undated));
     // Those of a listing are in order.
     if !request.is_for_newest() {
-        fuse(&mut candidates, |(_, entry)| entry.similarity);
+        fuse(&mut candidates, |(_, entry)| entry.similarity.map(|of| of.cosine));
         for ranked in &mut candidates {
             ranked.score = adjusted(ranked, request);
         }

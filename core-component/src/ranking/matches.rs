@@ -14,8 +14,14 @@ pub(crate) enum Match {
 }
 
 impl Match {
-    pub fn from_words(is_match: bool) -> Self {
-        if is_match { Self::Words } else { Self::None }
+    pub fn new(has_term: bool, is_nearest: bool) -> Self {
+        if has_term {
+            Self::Words
+        } else if is_nearest {
+            Self::Vector
+        } else {
+            Self::None
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
 pub(crate) use fusion::fuse;
 pub(crate) use language::{LANGUAGES, Language};
-pub(crate) use matches::{FoundBy, Match};
+pub(crate) use matches::FoundBy;
 pub(crate) use parts::{Lengths, Parts};
 pub(crate) use passage::{Passage, passage};
 pub(crate) use query::Query;

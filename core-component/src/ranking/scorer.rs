@@ -71,13 +71,14 @@ impl<T> Scorer<T> {
         self.run += 1;
     }
 
-    /// Adds an entry. Without an `entry` it counts, but is no hit.
-    pub fn add(&mut self, counts: &Counts, entry: Option<T>) {
+    /// Adds an entry. Without an `entry` it counts, but is no hit. One of the `nearest` by its vector can
+    /// be a hit without a term of the query.
+    pub fn add(&mut self, counts: &Counts, is_nearest: bool, entry: Option<T>) {
         self.statistics.entries += 1;
         for (term, with) in self.statistics.with_term.iter_mut().enumerate() {
             *with += u64::from(counts.has(term));
         }
-        self.add_counted(counts, Match::from_words(counts.any()), entry);
+        self.add_counted(counts, Match::new(counts.any(), is_nearest), entry);
     }
 
     /// Counts entries that [`add_counted`](Self::add_counted) adds in part: how many there are, and
@@ -340,7 +341,7 @@ mod tests {
         for text in texts {
             match *text {
                 "" => scorer.begin_run(),
-                text => scorer.add(&query.count([text]), Some(text)),
+                text => scorer.add(&query.count([text]), false, Some(text)),
             }
         }
         let mut ranked = scorer.ranked();
@@ -398,7 +399,7 @@ mod tests {
         for at in 0..2 * MAX_MATCHES {
             scorer.begin_run();
             let text = if at % 2 == 0 { "physician physician" } else { "a doctor of letters" };
-            scorer.add(&query.count([text]), Some(at));
+            scorer.add(&query.count([text]), false, Some(at));
         }
         let ranked = scorer.ranked();
         assert_eq!(ranked.len(), MAX_MATCHES);
@@ -409,8 +410,8 @@ mod tests {
     fn an_entry_counts_without_being_a_hit() {
         let query = Query::in_english("kite");
         let mut scorer = Scorer::new(&query);
-        scorer.add(&query.count(["a kite"]), None);
-        scorer.add(&query.count(["and its string"]), Some("and its string"));
+        scorer.add(&query.count(["a kite"]), false, None);
+        scorer.add(&query.count(["and its string"]), false, Some("and its string"));
         let ranked = scorer.ranked();
         assert_eq!(ranked.len(), 1);
         assert_eq!(ranked[0].coverage, 0.0);
@@ -430,7 +431,7 @@ mod tests {
         let texts: Vec<String> = (0..1_200).map(|n| format!("entry {n} of a kite")).collect();
         let query = Query::in_english("kite 7");
         let mut scorer = Scorer::new(&query);
-        texts.iter().for_each(|text| scorer.add(&query.count([text.as_str()]), Some(text)));
+        texts.iter().for_each(|text| scorer.add(&query.count([text.as_str()]), false, Some(text)));
         let ranked = scorer.ranked();
         assert!(ranked.iter().any(|ranked| ranked.entry == "entry 7 of a kite"));
         assert!(ranked.len() >= MAX_MATCHES, "{}", ranked.len());

@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 
 use super::agents::Files;
-use super::embedding::follow_up;
 use super::entries::{forget, forget_others};
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
@@ -14,8 +13,8 @@ use super::sqlite::{
 };
 use super::store::{Purpose, View, Writer};
 use super::uri::changed_by;
-use crate::follow_up::FollowUp;
 use crate::names::AgentName;
+use crate::source::Owner;
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{Area, Document, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document};
 use crate::tool::Call;
@@ -183,26 +182,18 @@ impl<'a> Agent<'a> {
         if !writer.has_changed() {
             return Ok(output);
         }
-        let follow_up = self.follow_up(&writer)?;
         let removed = writer.removed().to_vec();
         transaction.commit().map_err(Error::from_commit)?;
         // A call has one transaction at a time, and the index needs one.
         drop(transaction);
         forget(self.call, self.name, &removed);
         self.note_change();
-        self.call.follow_ups.borrow_mut().extend(follow_up);
         Ok(output)
-    }
-
-    /// The follow-up for memories that wait for vectors.
-    fn follow_up(&self, writer: &SqliteWriter<'_>) -> Result<Option<FollowUp>, Error> {
-        let Some(model) = &self.call.context.embedder else { return Ok(None) };
-        let wanting = writer.wants_vectors(model, self.call.context.now)?;
-        Ok(wanting.map(|agent| follow_up(agent, model)))
     }
 
     /// Notes that the agent's resources have changed.
     pub(super) fn note_change(&self) {
+        self.call.leave_vectors(&Owner::of_agent("records", self.name));
         self.call.changed.borrow_mut().extend(changed_by(self.name));
     }
 

@@ -130,5 +130,5 @@ fn importance(memory: &Memory) -> i8 {
 }
 
 pub(super) fn owner(agent: &str) -> Owner {
-    Owner { toolset: "records", agent: Some(agent.to_owned()), ..Owner::default() }
+    Owner::of_agent("records", agent)
 }

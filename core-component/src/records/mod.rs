@@ -18,11 +18,9 @@ mod agents;
 mod archive_memories;
 mod convert_records;
 mod delete_memory;
-mod embedding;
 mod entries;
 mod error;
 mod export_records;
-mod follow_ups;
 mod forget;
 mod get_memory_stats;
 mod id;
@@ -77,7 +75,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     resources: Some(&resources::RESOURCES),
     prompts: &[],
     complete: agents::complete,
-    follow_ups: Some(&follow_ups::FOLLOW_UPS),
+    follow_ups: None,
     left_out_by: None,
     search: Some(search::SOURCE),
     resume: Some(resume::RESUME),

@@ -1,21 +1,36 @@
 //! The memories, as entries of a search.
 
 use super::agent::Agent;
-use super::agents::{Files, reached};
+use super::agents::{Files, names, reached};
 use super::entries::{Search, owner};
 use super::error::Error;
 use super::place::LABEL;
 use crate::budget::OF_DOCUMENT;
 use crate::names::AgentName;
-use crate::source::{Collector, DocumentKey, Owner, ReadDocuments};
+use crate::source::{Collector, DocumentKey, OwnedCollection, Owner, ReadDocuments};
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
 
 /// So many bytes of a file are parsed with the work of one byte that is searched.
 const BYTES_OF_PARSING: u64 = 2;
 
-pub(super) const SOURCE: Source =
-    Source { toolset: "records", collect, read: |call, owner, keys| Ok(read(call, owner, keys)?) };
+pub(super) const SOURCE: Source = Source {
+    toolset: "records",
+    collect,
+    read: |call, owner, keys| Ok(read(call, owner, keys)?),
+    collections,
+};
+
+/// The collections of the agents that the caller may use.
+fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
+    let of_agent = |agent: String| OwnedCollection {
+        owner: owner(&agent),
+        place: Place::named(LABEL),
+        name: agent,
+    };
+    let names = names(call)?.into_iter().filter(|name| call.context.reaches(name));
+    Ok(names.map(of_agent).collect())
+}
 
 /// Adds the memories of the agents that are asked for and the caller may use.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
@@ -26,7 +41,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let mut agents = Vec::new();
     for name in names {
         match AgentName::parse(&name) {
-            Some(agent) if request.is_for(&name) => agents.push(agent),
+            Some(agent) if request.is_for(&owner(&name)) => agents.push(agent),
             _ => collector.leave_out(owner(&name)),
         }
     }

@@ -11,6 +11,7 @@ use super::schema::Schema;
 use super::uri;
 use crate::existing::{self, agent_not_granted, differs_only_in_case};
 use crate::names::{AgentName, NAME_ACCEPTED, name_error};
+use crate::source::Owner;
 use crate::storage::{
     self, Area, Change, CommitError, Document, EntryKind, ErrorCode, Place, Tree, Writer,
     has_document,
@@ -76,6 +77,9 @@ impl<'a> Agent<'a> {
                 Ok(done) => break Ok(done),
             }
         };
+        if !writer.changed.borrow().is_empty() {
+            call.leave_vectors(&Owner::of_agent("sessions", self.name));
+        }
         if is_only_repository {
             call.changed.borrow_mut().extend(writer.changed.into_inner());
         }

@@ -9,7 +9,9 @@ use crate::budget::{Budget, OF_DOCUMENT, OF_ENTRY, OF_INDEXED};
 use crate::index::{self, Facts, Index, Written, number_of};
 use crate::markdown::{BlockKind, Outline, items};
 use crate::ranking::cost;
-use crate::source::{Collector, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
+use crate::source::{
+    Collector, Entry, OwnedCollection, Owner, ReadArguments, ReadCall, ReadEntries, read_paths,
+};
 use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source, ToolError};
@@ -29,7 +31,23 @@ pub(super) const SOURCE: Source = Source {
     toolset: "sessions",
     collect,
     read: |call, owner, keys| Ok(read_paths(keys, |path| read(call, owner, path))?),
+    collections,
 };
+
+/// The collections of the agents that the caller may use, in the repositories that are granted by their
+/// top levels. A repository that cannot be read has none.
+fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
+    let mut collections = Vec::new();
+    for root in call.storage.list_repositories().map_err(Error::from)? {
+        let names = open_tree(call, Some(&root)).and_then(|tree| agents(call, &*tree));
+        collections.extend(names.into_iter().flat_map(|of| of.names).map(|name| OwnedCollection {
+            owner: owner(&root, &name),
+            place: Place::repository(&root),
+            name,
+        }));
+    }
+    Ok(collections)
+}
 
 /// Adds the logs and summaries of one repository or of all that are granted by their top levels.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
@@ -65,15 +83,15 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
 fn add_repository(call: &Call<'_>, root: &str, collector: &mut Collector<'_>) -> Result<(), Error> {
     let tree = open_tree(call, Some(root))?;
     let Agents { names, others } = agents(call, &*tree)?;
-    for name in others.iter().filter(|name| collector.request.is_for(name)) {
+    for name in others.iter().filter(|name| collector.request.is_for(&owner(root, name))) {
         collector.warn(format!("`{}` {NO_DIRECTORY}", in_repository(name)));
     }
     let request = collector.request;
     let whole = request.budget.reserve();
-    let mut to_come = names.iter().filter(|name| request.is_for(name)).count();
+    let mut to_come = names.iter().filter(|name| request.is_for(&owner(root, name))).count();
     for name in &names {
         let owner = owner(root, name);
-        if !request.is_for(name) {
+        if !request.is_for(&owner) {
             collector.leave_out(owner);
             continue;
         }
@@ -157,7 +175,7 @@ impl Agent<'_> {
         let request = collector.request;
         let place = Place::repository(self.root);
         let mut index = Index::open(self.call.storage, place, self.name, request.for_index());
-        let mut skipped = u64::from(self.add_summary(collector)? == Added::Skipped);
+        let mut skipped = u64::from(self.add_summary(collector, &mut index)? == Added::Skipped);
         for (log, status) in self.logs(collector)?.iter().rev() {
             let added = self.add_log(log, status, collector, &mut index)?;
             skipped += u64::from(added == Added::Skipped);
@@ -188,15 +206,21 @@ impl Agent<'_> {
         Ok(found)
     }
 
-    fn add_summary(&self, collector: &mut Collector<'_>) -> Result<Added, Error> {
+    fn add_summary(
+        &self,
+        collector: &mut Collector<'_>,
+        index: &mut Index<'_>,
+    ) -> Result<Added, Error> {
         let summary = Document { path: format!("{}/_summary.md", self.name), date: None };
-        let Some(Text { text, .. }) = self.text_or_warning(&summary, collector)? else {
+        let Some(Text { text, version }) = self.text_or_warning(&summary, collector)? else {
             return Ok(Added::Done);
         };
         let Some((blocks, _)) = affordable(&text, false, &collector.request.budget) else {
             return Ok(Added::Skipped);
         };
-        self.add(&summary, blocks, collector);
+        let texts = blocks.iter().map(|block| block.text);
+        index.note(&summary.path, &version, texts);
+        self.add(&summary, blocks, index, collector);
         Ok(Added::Done)
     }
 
@@ -240,17 +264,23 @@ impl Agent<'_> {
             begins_run: block.begins_run,
         });
         index.add(&document, indexed);
-        self.add(log, blocks, collector);
+        self.add(log, blocks, index, collector);
         Ok(Added::Done)
     }
 
-    fn add(&self, document: &Document, blocks: Vec<Block<'_>>, collector: &mut Collector<'_>) {
+    fn add(
+        &self,
+        document: &Document,
+        blocks: Vec<Block<'_>>,
+        index: &Index<'_>,
+        collector: &mut Collector<'_>,
+    ) {
         collector.begin_run();
         for block in blocks {
             if block.begins_run {
                 collector.begin_run();
             }
-            collector.add(self.entry(document, block));
+            collector.add_read(self.entry(document, block), index);
         }
     }
 

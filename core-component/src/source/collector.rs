@@ -4,7 +4,7 @@ use super::entry::{DocumentKey, Entry, Owner, Unread, UnreadDocument};
 use super::newest::Newest;
 use super::request::Request;
 use crate::index::{Index, Known};
-use crate::ranking::{Counts, Match, Ranked, Scorer};
+use crate::ranking::{Counts, Ranked, Scorer};
 use crate::time::Timestamp;
 
 /// Entries that were kept within this time of each other belong together, in milliseconds.
@@ -24,7 +24,6 @@ pub(crate) struct Collector<'a> {
     skipped: Vec<Skipped>,
     undated: Vec<Undated>,
     warnings: Vec<String>,
-    wants_vector: bool,
     newest: Newest,
 }
 
@@ -61,8 +60,6 @@ pub(crate) struct Results {
     pub skipped: Vec<Skipped>,
     pub undated: Vec<Undated>,
     pub warnings: Vec<String>,
-    /// Whether entries have vectors and the request has none.
-    pub wants_vector: bool,
     /// Whether no source could be searched.
     pub is_unsearched: bool,
 }
@@ -87,13 +84,13 @@ impl<'a> Collector<'a> {
             skipped,
             undated: Vec::new(),
             warnings,
-            wants_vector: false,
             newest: Newest::default(),
         }
     }
 
     /// Begins the entries of an owner.
     pub fn begin(&mut self, owner: Owner) {
+        self.request.vectors.begin(owner.number());
         self.begin_run();
         self.owners.push((owner, 0));
     }
@@ -118,17 +115,10 @@ impl<'a> Collector<'a> {
         self.scorer.count(entries, &[]);
     }
 
-    /// Adds a row of the last owner, as [`add_in_time`](Self::add_in_time) adds an entry. A row that
-    /// `is_similar` is a match even if it has no term of the query.
-    pub fn add_row(&mut self, entry: Entry, counts: &Counts, is_similar: bool) {
+    /// Adds a row of the last owner, as [`add_in_time`](Self::add_in_time) adds an entry.
+    pub fn add_row(&mut self, entry: Entry, counts: &Counts) {
         self.go_on_to(entry.created_at);
-        if counts.any() || !is_similar {
-            return self.add_with(entry, counts);
-        }
-        self.count(1);
-        let owner = self.owners.len() - 1;
-        let can_be_hit = self.request.admits_entry(&entry);
-        self.scorer.add_counted(counts, Match::Vector, can_be_hit.then_some((owner, entry)));
+        self.add_with(entry, counts);
     }
 
     /// Notes a row of the last owner that is to be read if it is a hit.
@@ -149,6 +139,12 @@ impl<'a> Collector<'a> {
         self.last = created_at;
     }
 
+    /// Adds an entry of the last owner that was read and may have a vector.
+    pub fn add_read(&mut self, entry: Entry, index: &Index<'_>) {
+        let similarity = index.similarity_of(&entry.text);
+        self.add(Entry { similarity, ..entry });
+    }
+
     /// Adds an entry of the last owner.
     pub fn add(&mut self, entry: Entry) {
         let counts = self.request.query.count(entry.texts());
@@ -167,7 +163,8 @@ impl<'a> Collector<'a> {
             }
             return;
         }
-        self.scorer.add(counts, can_be_hit.then_some((owner, entry)));
+        let is_nearest = entry.similarity.is_some_and(|of| of.is_nearest);
+        self.scorer.add(counts, is_nearest, can_be_hit.then_some((owner, entry)));
     }
 
     /// Adds the entries of a document of the last owner as an index has them.
@@ -184,7 +181,9 @@ impl<'a> Collector<'a> {
             if begins_run {
                 self.begin_run();
             }
-            let entry = Entry { unread: Some(Unread { document, at }), ..facts.clone() };
+            let similarity = index.similarity(known, at);
+            let unread = Some(Unread { document, at });
+            let entry = Entry { unread, similarity, ..facts.clone() };
             self.note_undated(&entry, &counts);
             self.add_with(entry, &counts);
         }
@@ -229,11 +228,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes that a vector of the query could be compared, which the request does not have.
-    pub fn want_vector(&mut self) {
-        self.wants_vector = true;
-    }
-
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
@@ -249,7 +243,6 @@ impl<'a> Collector<'a> {
             skipped,
             undated,
             warnings,
-            wants_vector,
             request,
             newest,
             ..
@@ -267,7 +260,6 @@ impl<'a> Collector<'a> {
             skipped,
             undated,
             warnings,
-            wants_vector,
             is_unsearched: false,
         }
     }

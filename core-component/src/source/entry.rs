@@ -3,8 +3,11 @@
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
+use crate::digest::number_of;
 use crate::index::{Facts, Written};
+use crate::storage::Place;
 use crate::time::{Date, Timestamp};
+use crate::vectors::Similarity;
 use crate::zone::Zone;
 
 /// A group of entries with one owner.
@@ -18,6 +21,37 @@ pub(crate) struct Owner {
     pub store: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+}
+
+impl Owner {
+    /// An agent in a toolset.
+    pub fn of_agent(toolset: &'static str, agent: &str) -> Self {
+        Self { toolset, agent: Some(agent.to_owned()), ..Self::default() }
+    }
+
+    /// The files, which belong to no agent.
+    pub fn of_files() -> Self {
+        Self { toolset: "files", ..Self::default() }
+    }
+
+    /// A store.
+    pub fn of_store(store: &str) -> Self {
+        Self { toolset: "stores", store: Some(store.to_owned()), ..Self::default() }
+    }
+
+    /// Its number in the ids of follow-ups. Owners in several repositories have the same.
+    pub fn number(&self) -> i64 {
+        let Self { toolset, store, agent, .. } = self;
+        let [store, agent] = [store, agent].map(|name| name.as_deref().unwrap_or_default());
+        number_of(&format!("{toolset}/{store}/{agent}")).abs()
+    }
+}
+
+/// A collection of entries in the index, and whose it is.
+pub(crate) struct OwnedCollection {
+    pub owner: Owner,
+    pub place: Place,
+    pub name: String,
 }
 
 /// The id of an entry, in the form that the tools of its toolset take.
@@ -53,7 +87,7 @@ pub(crate) struct Entry {
     /// Whether it is shown only if archived entries are asked for.
     pub is_archived: bool,
     /// How similar its vector is to that of the query, if both have one.
-    pub similarity: Option<f64>,
+    pub similarity: Option<Similarity>,
     /// The call that reads the rest, or what stands around it.
     pub read: Option<ReadCall>,
     /// Whether that call begins at the passage that a hit shows.

@@ -8,7 +8,7 @@ mod request;
 
 pub(crate) use self::collector::{Collector, Results, Skipped, Undated};
 pub(crate) use self::entry::{
-    DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments, ReadEntries,
-    UnreadDocument, id_schema, read_paths,
+    DocumentKey, Entry, EntryId, OwnedCollection, Owner, ReadArguments, ReadCall, ReadDocuments,
+    ReadEntries, UnreadDocument, id_schema, read_paths,
 };
 pub(crate) use self::request::Request;

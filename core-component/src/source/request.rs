@@ -1,20 +1,19 @@
 //! A search, as the sources of entries see it.
 
-use super::entry::Entry;
+use super::entry::{Entry, Owner};
 use crate::budget::Budget;
 use crate::index;
 use crate::names::AgentName;
-use crate::ranking::{Query, Vector};
+use crate::ranking::Query;
 use crate::time::{Date, Timestamp};
+use crate::vectors::Task;
 use crate::zone::Zone;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
     pub query: Query,
-    /// The model whose vectors count, too, if there is one.
-    pub embedder: Option<String>,
-    /// Its vector of the query, if the host has got it.
-    pub vector: Option<Vector>,
+    /// What it does with vectors.
+    pub vectors: Task,
     /// The only agent to look at.
     pub agent: Option<AgentName>,
     /// The only repository to look at.
@@ -41,14 +40,18 @@ pub(crate) struct Request {
 impl Request {
     /// The search, as an index sees it.
     pub fn for_index(&self) -> index::Search<'_> {
-        let Self { query, ignores_indexes, now, budget, .. } = self;
-        index::Search { query, reads_all: *ignores_indexes, now: *now, budget }
+        let Self { query, ignores_indexes, now, budget, vectors, .. } = self;
+        let reads_all = *ignores_indexes;
+        let entry = |facts| Entry::from_facts(facts, &self.zone, self.now);
+        let admits = Box::new(move |facts| self.admits_entry(&entry(facts)));
+        index::Search { query, reads_all, now: *now, budget, vectors, admits }
     }
 
-    /// Whether the entries of an agent are asked for.
-    pub fn is_for(&self, agent: &str) -> bool {
-        let only = self.agent.as_ref().map(AgentName::as_str);
-        only.is_none_or(|only| only == agent)
+    /// Whether the entries of an owner are asked for. Those that belong to no agent are so with any.
+    pub fn is_for(&self, owner: &Owner) -> bool {
+        let agents = self.agent.as_ref().zip(owner.agent.as_deref());
+        agents.is_none_or(|(only, agent)| only.as_str() == agent)
+            && self.vectors.is_for(owner.number())
     }
 
     /// Whether an entry of a moment can be a hit.

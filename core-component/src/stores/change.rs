@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::store::Store;
 use super::uri::changed_by;
 use crate::index;
+use crate::source::Owner;
 use crate::storage::{Place, Writer};
 
 /// How often a change is attempted while programs that take no lock change the same files.
@@ -61,6 +62,9 @@ fn attempts<T>(
                 let changed = finished.changes.iter().flat_map(Step::paths);
                 let uris = changed.flat_map(|path| changed_by(store.name, path));
                 store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
+                if !finished.changes.is_empty() {
+                    store.call.leave_vectors(&Owner::of_store(store.name));
+                }
                 let deleted: Vec<_> = finished.changes.iter().filter_map(Step::deleted).collect();
                 let place = Place::in_group(LABEL, store.name);
                 index::forget(store.call.storage, &place, COLLECTION, &deleted);

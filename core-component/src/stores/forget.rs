@@ -67,7 +67,7 @@ fn forget_page(
         remove_memory(store, &path)?;
     }
     forgetting.remains(IN_GIT);
-    forgetting.add(Found::at(owner(store), path.to_string()));
+    forgetting.add(Found::at(owner(store.name), path.to_string()));
     Ok(())
 }
 
@@ -106,7 +106,7 @@ fn look_through(
                 Change::Delete { area: Area::Bookkeeping, path: path.clone(), expects: version };
             store.tree.lock(None)?.commit(&[change])?;
         }
-        forgetting.add(Found::at(owner(store), path));
+        forgetting.add(Found::at(owner(store.name), path));
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ fn note(
 ) {
     let (is_found, left) = done.unwrap_or_else(|error| (false, Some(error.message().to_owned())));
     if is_found {
-        forgetting.add(Found::at(owner(store), path));
+        forgetting.add(Found::at(owner(store.name), path));
     }
     if let Some(left) = left {
         forgetting.leave(format!("`{file}` of store `{}`: {left}", store.name));

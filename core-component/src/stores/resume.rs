@@ -48,7 +48,7 @@ fn add(store: &Store<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     pages.truncate(MOST);
     parts.add(Part {
         title: "Pages changed last".to_owned(),
-        owner: owner(store),
+        owner: owner(store.name),
         items: pages.iter().map(|page| item(store, page)).collect(),
         total: if has_more { Total::More } else { Total::AllHere },
         read: store.call.listed("stores", "cortex_get_recent_memories"),

@@ -14,7 +14,9 @@ use crate::budget::{Budget, OF_DOCUMENT, OF_INDEXED};
 use crate::index::{self, Facts, Index, number_of};
 use crate::names::StoreName;
 use crate::ranking::{MAX_COST, cost};
-use crate::source::{Collector, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
+use crate::source::{
+    Collector, Entry, OwnedCollection, Owner, ReadArguments, ReadCall, ReadEntries, read_paths,
+};
 use crate::storage::{Place, Status};
 use crate::tool::{Call, Checked, Source};
 
@@ -28,12 +30,25 @@ pub(super) const SOURCE: Source = Source {
     toolset: "stores",
     collect,
     read: |call, owner, keys| Ok(read_paths(keys, |path| read(call, owner, path))?),
+    collections,
 };
+
+/// The collections of the stores that the caller may use.
+fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
+    let of_store = |store: String| OwnedCollection {
+        owner: owner(&store),
+        place: Place::in_group(LABEL, &store),
+        name: COLLECTION.to_owned(),
+    };
+    let names = names(call)?.into_iter().filter(|name| StoreName::parse(name).is_some());
+    Ok(names.map(of_store).collect())
+}
 
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
-    let names = names(call)?;
+    let mut names = names(call)?;
+    names.retain(|name| collector.request.is_for(&owner(name)));
     let work = &collector.request.budget;
     let count = names.len();
     let whole = work.reserve();
@@ -49,7 +64,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
             if work.take(OF_DOCUMENT) {
                 return add(call, &store, &read, collector);
             }
-            collector.skip(owner(&store), "all memories");
+            collector.skip(owner(store.name), "all memories");
             Ok(())
         });
         if let Err(error) = added {
@@ -60,8 +75,8 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     Ok(())
 }
 
-pub(super) fn owner(store: &Store<'_>) -> Owner {
-    Owner { toolset: "stores", store: Some(store.name.to_owned()), ..Owner::default() }
+pub(super) fn owner(store: &str) -> Owner {
+    Owner::of_store(store)
 }
 
 fn add(
@@ -70,7 +85,7 @@ fn add(
     read: &str,
     collector: &mut Collector<'_>,
 ) -> Result<(), Error> {
-    collector.begin(owner(store));
+    collector.begin(owner(store.name));
     let request = collector.request;
     let work = &request.budget;
     let place = Place::in_group(LABEL, store.name);
@@ -125,7 +140,7 @@ fn add(
                     collector.warn(format!("store `{}`: {}", store.name, error.message()));
                 }
                 collector.begin_run();
-                collector.add(entry);
+                collector.add_read(entry, &index);
             }
             Err(ReadError::Unusable(error)) => {
                 collector.warn(format!("store `{}`: {}", store.name, error.message()));
@@ -133,7 +148,7 @@ fn add(
             Err(ReadError::Other(error)) => return Err(error),
         }
     }
-    collector.skip_some(owner(store), skipped, "memory", "memories");
+    collector.skip_some(owner(store.name), skipped, "memory", "memories");
     index.update();
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::follow_up::{FollowUp, WantedVector};
 use crate::forget::Forgetting;
 use crate::resume::Parts;
-use crate::source::{Collector, DocumentKey, Owner, ReadDocuments};
+use crate::source::{Collector, DocumentKey, OwnedCollection, Owner, ReadDocuments};
 use crate::storage::Storage;
 
 pub(crate) use check::Violation;
@@ -94,6 +94,19 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Leaves the texts of an owner that has changed to the embedder, if there is one and they can be
+    /// searched.
+    pub fn leave_vectors(&self, owner: &Owner) {
+        let Some(model) = &self.context.embedder else { return };
+        if self.has_tool("search_memory") {
+            let follow_up = FollowUp::for_vectors(owner.number(), model);
+            let mut left = self.follow_ups.borrow_mut();
+            if !left.contains(&follow_up) {
+                left.push(follow_up);
+            }
+        }
+    }
+
     /// Whether a tool of this name is mounted.
     pub fn has_tool(&self, name: &str) -> bool {
         self.tool_names.contains_key(name)
@@ -109,6 +122,8 @@ pub(crate) struct Source {
     /// Reads the entries of a document that an index brought, by its path. None if it has none any
     /// more.
     pub read: fn(&Call<'_>, &Owner, &[&DocumentKey]) -> Checked<ReadDocuments>,
+    /// The collections of what the caller may use, each with its owner and its place.
+    pub collections: fn(&Call<'_>) -> Checked<Vec<OwnedCollection>>,
 }
 
 /// A toolset as a source of what an agent needs to go on.

@@ -10,7 +10,7 @@ use super::sql::{integer, text};
 use crate::index::{Facts, Index, Written, number_of};
 use crate::layers::error::Error;
 use crate::layers::place::LABEL;
-use crate::rows::{self, Similar, Sum, Table, add_rows};
+use crate::rows::{self, Sum, Table, add_rows};
 use crate::source::{Collector, Entry, Request};
 use crate::storage::Place;
 use crate::storage::database::Value;
@@ -48,7 +48,7 @@ impl<T: Searched> LayerRows<'_, T> {
         index: &mut Index<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<u64, Error> {
-        add_rows(self, index, &Similar::default(), collector)
+        add_rows(self, index, collector)
     }
 
     /// Whether the layer has more rows than are looked at one by one.

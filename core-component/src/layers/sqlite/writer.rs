@@ -98,6 +98,7 @@ impl<'a> Writer<'a> {
         }
         let sql = "DELETE FROM core_memories WHERE agent_id = ?1 AND id = ?2";
         self.execute(&[statement(sql, parameters)])?;
+        self.forgotten.push(("core_memories", vec![id]));
         Ok(true)
     }
 

@@ -11,7 +11,7 @@ use crate::records::entries::{Search, facts};
 use crate::records::error::Error;
 use crate::records::memory::Memory;
 use crate::records::store::View;
-use crate::rows::{Row, Similar, Sum, Table, add_rows, read_rows};
+use crate::rows::{Row, Sum, Table, add_rows, read_rows};
 use crate::source::{Collector, ReadDocuments};
 
 /// Members that an access changes. The index has nothing of them.
@@ -54,7 +54,7 @@ impl<'a> Records<'a> {
         index: &mut Index<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), RecordError> {
-        let skipped = add_rows(self, index, &Similar::default(), collector)?;
+        let skipped = add_rows(self, index, collector)?;
         collector.skip_some(self.search.owner(), skipped, "memory", "memories");
         Ok(())
     }

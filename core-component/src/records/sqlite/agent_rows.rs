@@ -4,7 +4,6 @@ use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
 use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
-use super::vectors::delete_embedders;
 use super::writer::{insert_agent, insert_all, set_copy_of};
 use crate::records::error::Error;
 use crate::records::json::{Outline, Section, empty_document, line, record_text};
@@ -103,11 +102,8 @@ impl<'a> AgentRows<'a> {
     pub fn delete(&self, key: i64) -> Result<(), Error> {
         let of_agent = [Value::Integer(key)];
         let delete = |sql: &str| statement(sql, of_agent.clone());
-        let [vectors, embedders] = delete_embedders(key);
         self.transaction.execute(&[
             delete("DELETE FROM memory_tags WHERE agent = ?1"),
-            vectors,
-            embedders,
             delete("DELETE FROM memories WHERE agent = ?1"),
             delete("DELETE FROM agents WHERE key = ?1"),
         ])?;

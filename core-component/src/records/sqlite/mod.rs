@@ -10,12 +10,10 @@ mod sql;
 #[cfg(test)]
 mod tests;
 mod unreadable;
-mod vectors;
 mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};
 pub(super) use forget::ForgottenRows;
 pub(super) use reader::{SqliteReader, agent_names, has_agent, has_agent_of_same_case};
 pub(super) use schema::prepare;
-pub(super) use vectors::{Vectors, agent_with_key, agents};
 pub(super) use writer::SqliteWriter;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::row::COLUMNS;
 use super::sql::{integer, json, query_one, statement};
 use super::unreadable::UnreadableRows;
-use super::vectors::similarities;
 use crate::index::Index;
 use crate::records::entries::{Search, facts};
 use crate::records::error::Error;
@@ -35,15 +34,8 @@ impl Rows<'_> {
         index: &mut Index<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
-        let similar = similarities(self.view, self.agent, collector.request)?;
-        let skipped = add_rows(self, index, &similar.rows, collector)?;
+        let skipped = add_rows(self, index, collector)?;
         collector.skip_some(self.search.owner(), skipped, "memory", "memories");
-        if let Some(reason) = similar.warning {
-            collector.warn(format!("records of agent `{}`: {reason}", self.search.agent));
-        }
-        if similar.wants_vector {
-            collector.want_vector();
-        }
         Ok(())
     }
 

@@ -27,11 +27,6 @@ pub(super) const MAX_AGENTS: u32 = 10_000;
 ///   has changed since the index was brought up to date.
 /// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
 ///   page without sorting. The filters by type and by category have indexes in the default order.
-/// - `embedders` has a row for each model and agent. All its vectors have the same dimension.
-///   `digest` and `memories` are those of the batch that it is asked for. `leased_until` is in
-///   milliseconds since 1970; after a failure, the embedder rests until then.
-/// - `vectors` has 32-bit numbers, little-endian, scaled to the length 1. An empty vector is that of a
-///   blank text. Without a vector, the memory waits for one. See `vectors.rs`.
 const SCHEMA: &[&str] = &[
     "CREATE TABLE agents (
         key INTEGER PRIMARY KEY,
@@ -86,28 +81,6 @@ const SCHEMA: &[&str] = &[
         ON memories (agent, category, accessed_at DESC, created_at DESC, id, archived)
         WHERE category IS NOT NULL",
     "CREATE INDEX memories_by_key ON memories (agent, key, stamp)",
-    "CREATE TABLE embedders (
-        key INTEGER PRIMARY KEY,
-        agent INTEGER NOT NULL REFERENCES agents,
-        model TEXT NOT NULL,
-        dimension INTEGER,
-        seen INTEGER NOT NULL DEFAULT 0,
-        digest TEXT,
-        memories TEXT NOT NULL DEFAULT '[]',
-        leased_until INTEGER NOT NULL DEFAULT 0,
-        failures INTEGER NOT NULL DEFAULT 0,
-        UNIQUE (agent, model)
-    ) STRICT",
-    "CREATE TABLE vectors (
-        embedder INTEGER NOT NULL,
-        memory INTEGER NOT NULL,
-        vector BLOB,
-        is_asked INTEGER NOT NULL DEFAULT 0,
-        failures INTEGER NOT NULL DEFAULT 0,
-        PRIMARY KEY (embedder, memory)
-    ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX vectors_by_memory ON vectors (memory)",
-    "CREATE INDEX vectors_wanted ON vectors (embedder, failures, memory) WHERE vector IS NULL",
 ];
 
 /// Creates the tables of a new database.

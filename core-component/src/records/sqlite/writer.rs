@@ -6,7 +6,6 @@ use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
 use super::unreadable::UnreadableRows;
-use super::vectors::{Vectors, delete_vectors, drop_vectors, see_again};
 use crate::context::Context;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
@@ -54,13 +53,6 @@ impl<'a> SqliteWriter<'a> {
             unreadable: UnreadableRows::default(),
             removed: Vec::new(),
         })
-    }
-
-    /// The agent's key, if its memories wait for the vectors of this model, which may be asked now.
-    pub fn wants_vectors(&self, model: &str, now: Timestamp) -> Result<Option<i64>, Error> {
-        let Some(agent) = self.agent else { return Ok(None) };
-        let are_wanted = Vectors::new(self.transaction, agent, model).are_wanted(now)?;
-        Ok(are_wanted.then_some(agent))
     }
 
     /// Whether there is anything to commit.
@@ -130,14 +122,12 @@ impl<'a> SqliteWriter<'a> {
         if !memory.tags.is_empty() {
             statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
         }
-        statements.push(see_again("last_insert_rowid()", agent, None));
         self.execute(&statements).map(drop)
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
         let delete = statement("DELETE FROM memories WHERE key = ?1", [Value::Integer(row.key)]);
-        let vectors = delete_vectors("VALUES (?1)", &[Value::Integer(row.key)]);
-        self.execute(&[delete_tags(agent, row), delete, vectors])?;
+        self.execute(&[delete_tags(agent, row), delete])?;
         self.removed.push(row.key);
         Ok(())
     }
@@ -212,11 +202,7 @@ impl Writer for SqliteWriter<'_> {
             self.check_limits(agent, 0, after.bytes() - before.bytes())?;
         }
         let changes = Changes { agent, row: &row, original };
-        let mut statements = changes.statements(before, after);
-        if before.content != after.content {
-            statements.push(drop_vectors(row.key));
-        }
-        self.execute(&statements).map(drop)
+        self.execute(&changes.statements(before, after)).map(drop)
     }
 
     fn remove(&mut self, memory: &Memory) -> Result<(), Error> {
@@ -257,10 +243,8 @@ pub(super) fn insert_all(
     let effects = transaction.execute(&rows.collect::<Vec<_>>())?;
     let keys = || effects.iter().map(|effect| Value::Integer(effect.last_insert_id));
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
-    let mut statements: Vec<Statement> =
+    let statements: Vec<Statement> =
         tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
-    let first = effects.iter().map(|effect| effect.last_insert_id).min();
-    statements.extend(first.map(|first| see_again("?2", agent, Some(Value::Integer(first)))));
     transaction.execute(&statements)?;
     Ok(())
 }

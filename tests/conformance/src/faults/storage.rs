@@ -52,12 +52,18 @@ pub struct Crash;
 pub struct FaultyStorage<P> {
     memory: InMemoryStorage,
     plan: P,
+    fails_derived: bool,
 }
 
 impl<P: Plan> FaultyStorage<P> {
     /// Adds a plan to storage.
     pub fn new(memory: InMemoryStorage, plan: P) -> Self {
-        Self { memory, plan }
+        Self { memory, plan, fails_derived: false }
+    }
+
+    /// The same with faults in derived databases, too.
+    pub fn with_faults_in_derived(self) -> Self {
+        Self { fails_derived: true, ..self }
     }
 
     /// The storage without faults.
@@ -125,7 +131,7 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
         // An index may fail in any way: no answer shows it, see `tests/index.rs` of the core.
-        if kind == Kind::Derived {
+        if kind == Kind::Derived && !self.fails_derived {
             return self.memory.open_database(place, name, kind, create);
         }
         // Without `create`, `not-found` is a normal answer: there is no database.

@@ -23,31 +23,34 @@ impl Host {
         outcome.follow_ups.into_iter().map(|of| of.id).collect()
     }
 
-    /// Claims a batch, and returns the texts and their digest.
-    fn claim(&self, embedder: &str) -> (Vec<String>, String) {
+    /// Claims a batch, and returns the id, the texts and their digest.
+    fn claim(&self, embedder: &str) -> (String, Vec<String>, String) {
+        let id = &self.pending_for(embedder)[0];
         self.storage.begin_call();
-        let outcome = toolbox::claim(&self.storage, "records/1", 90, &context(embedder));
+        let outcome = toolbox::claim(&self.storage, id, 90, &context(embedder));
         let outcome = outcome.expect("claimed");
-        let payload: Json = serde_json::from_str(&outcome.follow_ups[0].payload).expect("JSON");
+        let claimed = &outcome.follow_ups[0];
+        let payload: Json = serde_json::from_str(&claimed.payload).expect("JSON");
         let texts = payload["texts"].as_array().expect("texts").iter();
         let texts = texts.map(|text| text.as_str().expect("a text").to_owned()).collect();
-        (texts, payload["batch"].as_str().expect("a digest").to_owned())
+        let batch = payload["batch"].as_str().expect("a digest").to_owned();
+        (claimed.id.clone(), texts, batch)
     }
 
-    fn answer(&self, embedder: &str, batch: &str, vectors: &Json) -> Json {
+    fn answer(&self, embedder: &str, id: &str, batch: &str, vectors: &Json) -> Json {
         self.storage.begin_call();
         let payload = json!({"batch": batch, "model": embedder, "vectors": vectors}).to_string();
         let context = context(embedder);
-        let outcome = toolbox::answer(&self.storage, "records/1", &payload, &context);
+        let outcome = toolbox::answer(&self.storage, id, &payload, &context);
         serde_json::from_str(outcome.expect("answered").json()).expect("JSON")
     }
 
     /// Claims and answers all that waits, with one vector for each text.
     fn embed(&self, embedder: &str, vector: &[f32]) {
         while !self.pending_for(embedder).is_empty() {
-            let (texts, batch) = self.claim(embedder);
+            let (id, texts, batch) = self.claim(embedder);
             let vectors = json!(vec![vector; texts.len()]);
-            assert_eq!(self.answer(embedder, &batch, &vectors)["applied"], true);
+            assert_eq!(self.answer(embedder, &id, &batch, &vectors)["applied"], true);
         }
     }
 
@@ -65,12 +68,19 @@ impl Host {
         found["hits"].as_array().expect("hits").len()
     }
 
-    fn number(&self, sql: &str) -> usize {
-        self.keys(sql, []).into_iter().next().expect("a number") as usize
+    /// The number of vectors of each model.
+    fn vectors(&self) -> Json {
+        self.drop_vectors(&json!({}))["models"].take()
+    }
+
+    fn drop_vectors(&self, arguments: &Json) -> Json {
+        self.storage.begin_call();
+        let context = context("any");
+        let arguments = arguments.to_string();
+        let outcome = toolbox::call_tool(&self.storage, "drop_vectors", &arguments, &context);
+        serde_json::from_str(outcome.expect("called").json()).expect("JSON")
     }
 }
-
-const VECTORS: &str = "SELECT count(*) FROM vectors WHERE vector IS NOT NULL";
 
 #[test]
 fn a_search_wants_the_vector_of_its_query_only_where_vectors_of_the_model_are() {
@@ -97,24 +107,32 @@ fn the_vectors_of_another_model_are_ignored_and_stay() {
     host.embed("second", &[0.0, 1.0, 0.0]);
     assert_eq!(host.hits("second", &[0.0, 1.0, 0.0]), 1);
     assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
-    assert_eq!(host.number(VECTORS), 2);
+    let first = json!({"name": "first", "vectors": 1});
+    let second = json!({"name": "second", "vectors": 1});
+    assert_eq!(host.vectors(), json!([first, second]));
+    let dropped = host.drop_vectors(&json!({"model": "second"}));
+    assert_eq!(dropped, json!({"dropped": 1, "models": [first]}));
+    assert_eq!(host.hits("second", &[0.0, 1.0, 0.0]), 0);
+    assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
+    assert_eq!(host.drop_vectors(&json!({"model": "other"}))["dropped"], 0);
 }
 
 #[test]
-fn a_deleted_memory_and_a_converted_agent_leave_no_vector() {
+fn a_deleted_memory_leaves_no_vector_in_any_format() {
     let host = Host::new();
     let id = host.add("ada", "The sloop is moored.");
     host.add("ada", "The ketch is moored.");
     host.embed("first", &[1.0, 0.0]);
     host.embed("second", &[1.0]);
-    assert_eq!(host.number(VECTORS), 4);
+    let of_each = |vectors: u32| json!([{"name": "first", "vectors": vectors}, {"name": "second", "vectors": vectors}]);
+    assert_eq!(host.vectors(), of_each(2));
     host.call("delete_memory", &json!({"agent_id": "ada", "id": id}));
-    assert_eq!(host.number(VECTORS), 4, "an archived memory keeps its vectors");
+    assert_eq!(host.vectors(), of_each(2), "an archived memory keeps its vectors");
     host.call("delete_memory", &json!({"agent_id": "ada", "id": id, "permanent": true}));
-    assert_eq!(host.number("SELECT count(*) FROM vectors"), 2);
+    assert_eq!(host.vectors(), of_each(1));
     host.call("convert_records", &json!({"agent_id": "ada", "to": "json"}));
-    assert_eq!(host.number("SELECT count(*) FROM vectors"), 0);
-    assert_eq!(host.number("SELECT count(*) FROM embedders"), 0);
+    host.embed("first", &[1.0, 0.0]);
+    assert_eq!(host.hits("first", &[1.0, 0.0]), 1, "a file has vectors, too");
 }
 
 /// Writers without an embedder leave memories that one with an embedder finds later, also those that
@@ -126,11 +144,11 @@ fn memories_of_a_host_without_an_embedder_are_found_later() {
         host.add("ada", &format!("Text {number}."));
     }
     host.embed("first", &[1.0, 0.0]);
-    assert_eq!(host.number(VECTORS), 40);
+    assert_eq!(host.vectors()[0]["vectors"], 40);
     let last = host.add("ada", "The last.");
     host.embed("first", &[1.0, 0.0]);
     host.call("delete_memory", &json!({"agent_id": "ada", "id": last, "permanent": true}));
     host.add("ada", "With the key of the last.");
-    assert_eq!(host.number(VECTORS), 40);
-    assert_eq!(host.claim("first").0, ["With the key of the last."]);
+    assert_eq!(host.vectors()[0]["vectors"], 40);
+    assert_eq!(host.claim("first").1, ["With the key of the last."]);
 }

@@ -1,0 +1,155 @@
+//! The follow-ups of the toolset: vectors of what all mounted toolsets keep, by the embedder that the
+//! host asks.
+//!
+//! The number of a follow-up is that of an owner. It stands for all texts of the owner that wait for
+//! a vector. Claiming it chooses a batch of them.
+
+use serde_json::{Value, json};
+
+use super::settings::MemorySettings;
+use crate::budget::Budget;
+use crate::error::{Code, Error};
+use crate::follow_up::{EmbeddingAnswer, FollowUp, MAX_PENDING};
+use crate::ranking::Query;
+use crate::source::{Collector, OwnedCollection, Request};
+use crate::storage;
+use crate::tool::{Call, Checked, Source};
+use crate::toolset::FollowUps;
+use crate::vectors::{self, Answer, Answered, Task, Waiting};
+
+pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
+    model_setting: None,
+    pending,
+    claim: |call, owner, seconds| claim(call, owner, seconds).map_err(Into::into),
+    answer: |call, owner, payload| answer(call, owner, payload).map_err(Into::into),
+};
+
+fn pending(call: &Call<'_>) -> Checked<()> {
+    let Some(model) = &call.context.embedder else { return Ok(()) };
+    let (waiting, passed) = pass(call, Waiting::for_owners(model, call.context.now));
+    let mut left = call.follow_ups.borrow_mut();
+    let room = MAX_PENDING.saturating_sub(left.len());
+    let owners = waiting.owners().into_iter().take(room);
+    left.extend(owners.map(|owner| FollowUp::for_vectors(owner, model)));
+    passed
+}
+
+/// Looks through the entries of the caller. What cannot be read waits for the next pass.
+///
+/// # Errors
+///
+/// Those of the first toolset that cannot be read; the others are looked through all the same.
+fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
+    let context = call.context;
+    let request = Request {
+        query: Query::in_language("", MemorySettings::new(context).usual_language()),
+        vectors: Task::Collect(waiting),
+        agent: None,
+        repo_root: None,
+        from: None,
+        to: None,
+        asked_days: Vec::new(),
+        lists_days: false,
+        zone: context.zone.clone(),
+        now: context.now,
+        include_archived: true,
+        ignores_indexes: false,
+        budget: Budget::for_search(),
+    };
+    let mut passed = Ok(());
+    let whole = request.budget.reserve();
+    for (at, Source { collect, .. }) in call.sources.iter().enumerate() {
+        request.budget.begin(whole, call.sources.len() - at);
+        // A toolset in which nothing is kept yet takes no memory of the others.
+        passed = passed.and(collect(call, &mut Collector::new(&request)));
+    }
+    match request.vectors {
+        Task::Collect(waiting) => (waiting, passed),
+        Task::None | Task::Compare(_) => unreachable!("it was made so above"),
+    }
+}
+
+/// Chooses a batch, and leaves the follow-up with its texts.
+fn claim(call: &Call<'_>, owner: i64, seconds: u32) -> Result<bool, Error> {
+    let Some(model) = &call.context.embedder else { return Ok(false) };
+    let batch = |takes_failed: bool| {
+        let waiting = Waiting::for_batch(model, call.context.now, owner, seconds, takes_failed);
+        let (waiting, _) = pass(call, waiting);
+        let has_failed = waiting.has_failed();
+        waiting.into_batch().map(|batch| (batch, has_failed))
+    };
+    let (mut chosen, has_failed) = batch(false)?;
+    if chosen.is_none() && has_failed {
+        (chosen, _) = batch(true)?;
+    }
+    let Some(batch) = chosen else { return Ok(false) };
+    let payload = json!({ "models": [model], "texts": batch.texts, "batch": batch.digest });
+    call.follow_ups.borrow_mut().push(FollowUp::with_payload(owner, &payload));
+    Ok(true)
+}
+
+/// Stores the vectors of a batch, and leaves the next follow-up: a claim finds out whether more texts
+/// wait.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` if the vectors are refused. The batch then waits as after an error of the embedder.
+fn answer(call: &Call<'_>, owner: i64, payload: Value) -> Result<Value, Error> {
+    let given: EmbeddingAnswer = serde_json::from_value(payload).map_err(|_| {
+        let message = "the answer is neither `{\"batch\", \"model\", \"vectors\"}` with numbers nor \
+                       `{\"batch\", \"error\"}`";
+        Error::new(Code::InvalidInput, message)
+    })?;
+    let embedder = call.context.embedder.as_deref();
+    let Some(model) = embedder else { return Ok(json!({ "applied": false })) };
+    let (batch, answer) = match &given {
+        EmbeddingAnswer::Failed { batch, .. } => (batch, Answer::Failed),
+        EmbeddingAnswer::Vectors { batch, model: of, vectors } => {
+            if of != model {
+                let message = format!("the vectors are of `{of}`, not of the embedder `{model}`");
+                return Err(Error::new(Code::InvalidInput, message));
+            }
+            (batch, Answer::Vectors(vectors))
+        }
+    };
+    let owned = collections(call)?.into_iter().filter(|of| of.owner.number() == owner);
+    for OwnedCollection { place, name, .. } in owned {
+        let now = call.context.now;
+        let of = vectors::Of { storage: call.storage, place: &place, name: &name, model, now };
+        match vectors::answer(&of, batch, answer)? {
+            None => {}
+            Some(Answered::Refused(reason)) => return Err(Error::new(Code::InvalidInput, reason)),
+            Some(Answered::Failed) => return Ok(json!({ "applied": true, "stored": 0 })),
+            Some(Answered::Stored(stored)) => {
+                call.follow_ups.borrow_mut().push(FollowUp::for_vectors(owner, model));
+                return Ok(json!({ "applied": true, "stored": stored }));
+            }
+        }
+    }
+    Ok(json!({ "applied": false }))
+}
+
+/// The collections of all toolsets that can be read.
+///
+/// # Errors
+///
+/// If none of them can be read.
+pub(super) fn collections(call: &Call<'_>) -> Result<Vec<OwnedCollection>, Error> {
+    let mut all = Vec::new();
+    let mut failed = None;
+    for source in &call.sources {
+        match (source.collections)(call) {
+            Ok(found) => all.extend(found),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    match failed {
+        Some(error) if all.is_empty() => Err(error.into()),
+        _ => Ok(all),
+    }
+}
+
+/// Whether an error says that a place has no vectors.
+pub(super) fn has_none(error: &storage::Error) -> bool {
+    error.code == storage::ErrorCode::NotFound
+}

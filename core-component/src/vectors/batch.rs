@@ -1,0 +1,287 @@
+//! A batch of texts that an embedder is asked for, and its answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest, Sha256};
+
+use super::database::{self, Collection, damaged, json};
+use super::noted::Document;
+use crate::ranking::Vector;
+use crate::sql::{statement, text};
+use crate::storage::database::{Mode, Transaction, Value};
+use crate::storage::{Error, ErrorCode, Place, Storage};
+use crate::time::Timestamp;
+
+/// The most texts of a batch.
+pub(super) const MAX_TEXTS: usize = 32;
+
+/// The pause after the first error of an embedder. It doubles with each further one.
+const PAUSE: i64 = 60_000;
+const MAX_PAUSE: i64 = 60 * PAUSE;
+
+/// A batch of texts for an embedder.
+pub(crate) struct Batch {
+    /// The digest of the texts. An answer has to name it.
+    pub digest: String,
+    pub texts: Vec<String>,
+}
+
+/// A collection, an embedder and the moment of the call.
+pub(crate) struct Of<'a> {
+    pub storage: &'a dyn Storage,
+    pub place: &'a Place,
+    pub name: &'a str,
+    pub model: &'a str,
+    pub now: Timestamp,
+}
+
+/// An embedder's answer to a batch.
+#[derive(Clone, Copy)]
+pub(crate) enum Answer<'a> {
+    /// A value that is no number of 32 bits is refused.
+    Vectors(&'a [Vec<Option<f32>>]),
+    /// It gave none.
+    Failed,
+}
+
+/// What became of an answer.
+pub(crate) enum Answered {
+    /// So many vectors were stored.
+    Stored(usize),
+    /// The embedder gave none, and rests.
+    Failed,
+    /// Why the vectors are refused. The embedder rests as after an error.
+    Refused(String),
+}
+
+/// Notes documents that were read and those that are gone, and chooses the next batch with a lease of so
+/// many seconds. None if no text waits, or another host has a lease.
+pub(super) fn claim(
+    of: &Of<'_>,
+    documents: &[Document],
+    gone: &BTreeSet<i64>,
+    seconds: u32,
+) -> Result<Option<Batch>, Error> {
+    let connection = database::open_for_changes(of.storage, of.place)?;
+    let transaction = connection.begin(Mode::Write(None))?;
+    let insert = "INSERT OR IGNORE INTO collections (name, model) VALUES (?1, ?2)";
+    transaction.execute(&[statement(insert, [text(of.name), text(of.model)])])?;
+    let collection = database::find(&*transaction, of.name, of.model)?.ok_or_else(damaged)?;
+    if collection.leased_until > of.now.milliseconds() {
+        return Ok(None);
+    }
+    database::remove(&*transaction, &collection, gone)?;
+    for document in documents {
+        keep(&*transaction, collection.key, document)?;
+    }
+    let batch = choose(&*transaction, collection.key, documents)?;
+    let claimed = batch.map(|(asked, texts)| {
+        let batch = Batch { digest: digest(&texts), texts };
+        let until = of.now.milliseconds().saturating_add(i64::from(seconds) * 1_000);
+        let lease = "UPDATE collections SET digest = ?2, asked = ?3, leased_until = ?4 \
+                     WHERE collection = ?1";
+        let key = Value::Integer(collection.key);
+        let parameters = [key, text(&batch.digest), json(&asked), Value::Integer(until)];
+        transaction.execute(&[statement(lease, parameters)]).map(|_| batch)
+    });
+    let claimed = claimed.transpose()?;
+    transaction.commit()?;
+    Ok(claimed)
+}
+
+/// Keeps the texts of a version of a document. Those that it no longer has lose their vectors.
+fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> Result<(), Error> {
+    let Document { key, version, texts } = document;
+    let of = [collection, *key].map(Value::Integer);
+    let numbers: Vec<i64> = texts.iter().map(|(number, _)| *number).collect();
+    let is_blank = |(_, text): &&(i64, String)| text.trim().is_empty();
+    let blank: Vec<i64> = texts.iter().filter(is_blank).map(|(number, _)| *number).collect();
+    let with = |more: Vec<Value>| [of.to_vec(), more].concat();
+    let stored =
+        with(vec![Value::Integer(*version), database::texts_as_bytes(numbers.iter().copied())]);
+    let [numbers, blank] = [json(&numbers), json(&blank)];
+    transaction.execute(&[
+        statement("INSERT OR REPLACE INTO documents VALUES (?1, ?2, ?3, ?4)", stored),
+        statement(
+            "DELETE FROM vectors WHERE collection = ?1 AND document = ?2 \
+             AND text NOT IN (SELECT value FROM json_each(?3))",
+            with(vec![numbers.clone()]),
+        ),
+        // No embedder takes a blank text.
+        statement(
+            "INSERT OR IGNORE INTO vectors (collection, document, text, numbers) \
+             SELECT ?1, ?2, value, \
+             CASE WHEN value IN (SELECT value FROM json_each(?4)) THEN x'' END FROM json_each(?3)",
+            with(vec![numbers, blank]),
+        ),
+    ])?;
+    Ok(())
+}
+
+/// The documents and the numbers of texts, and the texts.
+type Chosen = (Vec<(i64, i64)>, Vec<String>);
+
+/// Chooses the next of the texts that wait and were read. A text that was in a failed batch is asked
+/// for alone, after all others: it may be the one that the embedder does not take.
+fn choose(
+    transaction: &dyn Transaction,
+    collection: i64,
+    documents: &[Document],
+) -> Result<Option<Chosen>, Error> {
+    let mut read = BTreeMap::new();
+    for Document { key, texts, .. } in documents {
+        read.extend(texts.iter().map(|(number, text)| ((*key, *number), text)));
+    }
+    let sql = "SELECT document, text, failures FROM vectors \
+               WHERE collection = ?1 AND numbers IS NULL ORDER BY failures, vector";
+    let rows = transaction.query(&statement(sql, [Value::Integer(collection)]), u32::MAX)?.rows;
+    let mut asked = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
+    for row in rows {
+        let [Value::Integer(document), Value::Integer(number), Value::Integer(failures)] = &row[..]
+        else {
+            return Err(damaged());
+        };
+        let Some(text) = read.get(&(*document, *number)) else { continue };
+        let has_failed = *failures > 0;
+        if has_failed && !texts.is_empty() {
+            break;
+        }
+        asked.push((*document, *number));
+        texts.push((*text).clone());
+        if has_failed || texts.len() == MAX_TEXTS {
+            break;
+        }
+    }
+    Ok((!texts.is_empty()).then_some((asked, texts)))
+}
+
+/// Takes the answer to a batch: stores its vectors, or lets the embedder rest. A text that is gone
+/// meanwhile gets none. None if the embedder is asked for no such batch of the collection.
+///
+/// # Errors
+///
+/// `Busy` if another host changes vectors, and other errors of storage.
+pub(crate) fn answer(
+    of: &Of<'_>,
+    batch: &str,
+    answer: Answer<'_>,
+) -> Result<Option<Answered>, Error> {
+    let connection = match database::open(of.storage, of.place, false) {
+        Err(error) if error.code == ErrorCode::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let transaction = connection.begin(Mode::Write(None))?;
+    if !database::is_current(&*transaction)? {
+        return Ok(None);
+    }
+    let found = database::find(&*transaction, of.name, of.model)?;
+    let Some(collection) = found.filter(|of| of.digest.as_deref() == Some(batch)) else {
+        return Ok(None);
+    };
+    let checked = match answer {
+        Answer::Failed => Err(None),
+        Answer::Vectors(vectors) => checked(&collection, of.model, vectors).map_err(Some),
+    };
+    let answered = match checked {
+        Ok(vectors) => Answered::Stored(store(&*transaction, &collection, &vectors)?),
+        Err(reason) => {
+            rest(&*transaction, &collection, of.now)?;
+            reason.map_or(Answered::Failed, Answered::Refused)
+        }
+    };
+    transaction.commit()?;
+    Ok(Some(answered))
+}
+
+/// Checks the vectors of a batch.
+///
+/// # Errors
+///
+/// In words, if they do not fit the texts, each other or the stored ones.
+fn checked(
+    collection: &Collection,
+    model: &str,
+    vectors: &[Vec<Option<f32>>],
+) -> Result<Vec<Vector>, String> {
+    let texts = collection.asked.len();
+    let given = vectors.len();
+    if texts != given {
+        return Err(format!("`{model}` gave {given} vectors for {texts} texts"));
+    }
+    let vector = |(at, vector): (usize, &Vec<Option<f32>>)| {
+        // A value that is no number counts as one that is not finite.
+        let numbers: Vec<f32> = vector.iter().map(|number| number.unwrap_or(f32::NAN)).collect();
+        Vector::new(&numbers).map_err(|reason| format!("the vector {at} of `{model}` {reason}"))
+    };
+    let checked =
+        vectors.iter().enumerate().map(vector).collect::<Result<Vec<Vector>, String>>()?;
+    let first = checked.first().map_or(0, Vector::dimension);
+    if let Some(other) = checked.iter().find(|vector| vector.dimension() != first) {
+        let other = other.dimension();
+        return Err(format!("`{model}` gave vectors of {first} and of {other} numbers"));
+    }
+    match collection.dimension {
+        Some(stored) if stored != first as i64 => Err(format!(
+            "`{model}` gave vectors of {stored} numbers before, and of {first} now: give the other \
+             model a name of its own, or drop the vectors of this one with `drop_vectors`"
+        )),
+        _ => Ok(checked),
+    }
+}
+
+/// Stores the vectors of the batch, and returns how many.
+fn store(
+    transaction: &dyn Transaction,
+    collection: &Collection,
+    vectors: &[Vector],
+) -> Result<usize, Error> {
+    let set = "UPDATE vectors SET numbers = ?4, failures = 0 \
+               WHERE collection = ?1 AND document = ?2 AND text = ?3 AND numbers IS NULL";
+    let texts = collection.asked.iter().zip(vectors);
+    let statements: Vec<_> = texts
+        .filter_map(|(asked, vector)| asked.map(|of| (of, vector)))
+        .map(|((document, text), vector)| {
+            let [collection, document, text] = [collection.key, document, text].map(Value::Integer);
+            statement(set, [collection, document, text, Value::Blob(vector.to_bytes())])
+        })
+        .collect();
+    let stored = transaction.execute(&statements)?;
+    let dimension = vectors.first().map_or(0, Vector::dimension);
+    let done = "UPDATE collections SET dimension = ?2, digest = NULL, asked = '[]', \
+                leased_until = 0, failures = 0 WHERE collection = ?1";
+    let parameters = [collection.key, dimension as i64].map(Value::Integer);
+    transaction.execute(&[statement(done, parameters)])?;
+    Ok(stored.iter().filter(|effect| effect.changes > 0).count())
+}
+
+/// Notes that the embedder gave no vectors. It is asked again after a pause that grows with each
+/// failure.
+fn rest(
+    transaction: &dyn Transaction,
+    collection: &Collection,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let doubled = u32::try_from(collection.failures.clamp(0, 6)).unwrap_or(6);
+    let until = now.milliseconds().saturating_add((PAUSE << doubled).min(MAX_PAUSE));
+    let failed = "UPDATE vectors SET failures = failures + 1 \
+                  WHERE collection = ?1 AND document = ?2 AND text = ?3 AND numbers IS NULL";
+    let mut statements: Vec<_> = collection
+        .asked
+        .iter()
+        .flatten()
+        .map(|(document, text)| {
+            statement(failed, [collection.key, *document, *text].map(Value::Integer))
+        })
+        .collect();
+    let pause = "UPDATE collections SET digest = NULL, asked = '[]', leased_until = ?2, \
+                 failures = failures + 1 WHERE collection = ?1";
+    statements.push(statement(pause, [collection.key, until].map(Value::Integer)));
+    transaction.execute(&statements)?;
+    Ok(())
+}
+
+fn digest(texts: &[String]) -> String {
+    let texts = serde_json::to_string(texts).expect("texts are JSON");
+    Sha256::digest(texts).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

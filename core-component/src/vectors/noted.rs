@@ -1,0 +1,193 @@
+//! The texts of a collection that wait for vectors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::batch::{self, MAX_TEXTS};
+use super::database::{self, damaged};
+use super::task::Waiting;
+use crate::digest::number_of;
+use crate::sql::statement;
+use crate::storage::database::{Mode, Transaction, Value};
+use crate::storage::{Error, ErrorCode, Place, Storage};
+
+/// When so many texts or documents are noted, no further document is read.
+const ENOUGH: usize = 4 * MAX_TEXTS;
+
+/// The texts of a collection that wait for vectors, as far as a pass has come.
+pub(crate) struct Noted<'a> {
+    waiting: &'a Waiting,
+    stored: BTreeMap<i64, Stored>,
+    seen: BTreeSet<i64>,
+    documents: Vec<Document>,
+    /// How many documents are to be read.
+    to_read: usize,
+    /// How many texts the documents have that were read.
+    texts: usize,
+}
+
+/// A document as the database has it.
+struct Stored {
+    version: i64,
+    waits: Waits,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Waits {
+    No,
+    /// Only for texts that the embedder did not take.
+    ForFailed,
+    Yes,
+}
+
+/// A document that was read.
+pub(super) struct Document {
+    pub key: i64,
+    pub version: i64,
+    /// The number and the beginning of each text, in the order of the entries.
+    pub texts: Vec<(i64, String)>,
+}
+
+impl<'a> Noted<'a> {
+    /// `None` if another host has a batch, or the embedder rests.
+    pub(super) fn open(
+        storage: &dyn Storage,
+        place: &Place,
+        name: &str,
+        waiting: &'a Waiting,
+    ) -> Option<Self> {
+        let stored = match read(storage, place, name, waiting) {
+            Ok(Found::Leased) => return None,
+            Ok(Found::Documents(documents)) => documents,
+            // Then the database is made, or made anew.
+            Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Corrupted) => {
+                BTreeMap::new()
+            }
+            Err(error) => {
+                waiting.error.replace(Some(error));
+                return None;
+            }
+        };
+        let seen = BTreeSet::new();
+        let documents = Vec::new();
+        Some(Self { waiting, stored, seen, documents, to_read: 0, texts: 0 })
+    }
+
+    pub(super) fn see(&mut self, document: i64) {
+        self.seen.insert(document);
+    }
+
+    pub(super) fn has_to_read(&mut self, document: i64, version: i64) -> bool {
+        self.see(document);
+        let is_wanted =
+            self.waits(document, version) && self.is_collecting() && self.to_read < ENOUGH;
+        self.to_read += usize::from(is_wanted);
+        is_wanted
+    }
+
+    pub(super) fn note<'t>(
+        &mut self,
+        document: i64,
+        version: i64,
+        texts: impl Iterator<Item = &'t str>,
+    ) {
+        self.see(document);
+        if self.waits(document, version) && self.is_collecting() && self.texts < ENOUGH {
+            let text = |text: &str| (number_of(text), text.to_owned());
+            let texts: Vec<_> = texts.map(|of| text(database::cut(of))).collect();
+            self.texts += texts.len();
+            self.documents.push(Document { key: document, version, texts });
+        }
+    }
+
+    /// Whether a version of a document waits, and the pass is for that. Notes it.
+    fn waits(&self, document: i64, version: i64) -> bool {
+        let waits = match self.stored.get(&document) {
+            Some(stored) if stored.version == version => stored.waits,
+            _ => Waits::Yes,
+        };
+        let waits = match waits {
+            Waits::No => false,
+            Waits::ForFailed => {
+                self.waiting.has_failed.set(true);
+                self.waiting.takes_failed
+            }
+            Waits::Yes => true,
+        };
+        if waits {
+            self.waiting.wait();
+        }
+        waits
+    }
+
+    /// Whether the pass is for a batch, and has none yet.
+    fn is_collecting(&self) -> bool {
+        let Waiting { lease, batch, .. } = self.waiting;
+        lease.is_some() && batch.borrow().is_none()
+    }
+
+    /// Claims a batch of the texts, if the pass is for that and has none yet.
+    pub(super) fn end(self, storage: &dyn Storage, place: &Place, name: &str, is_whole: bool) {
+        let Self { waiting, stored, seen, documents, .. } = self;
+        let Some(seconds) = waiting.lease else { return };
+        if waiting.batch.borrow().is_some() {
+            return;
+        }
+        let gone: BTreeSet<i64> = if is_whole {
+            stored.into_keys().filter(|key| !seen.contains(key)).collect()
+        } else {
+            BTreeSet::new()
+        };
+        if documents.is_empty() && gone.is_empty() {
+            return;
+        }
+        let of = batch::Of { storage, place, name, model: &waiting.model, now: waiting.now };
+        match batch::claim(&of, &documents, &gone, seconds) {
+            Ok(claimed) => drop(waiting.batch.replace(claimed)),
+            Err(error) => drop(waiting.error.replace(Some(error))),
+        }
+    }
+}
+
+enum Found {
+    /// Another host has a batch, or the embedder rests.
+    Leased,
+    Documents(BTreeMap<i64, Stored>),
+}
+
+fn read(
+    storage: &dyn Storage,
+    place: &Place,
+    name: &str,
+    waiting: &Waiting,
+) -> Result<Found, Error> {
+    let connection = database::open(storage, place, false)?;
+    let view = connection.begin(Mode::Read)?;
+    let none = Found::Documents(BTreeMap::new());
+    if !database::is_current(&*view)? {
+        return Ok(none);
+    }
+    let Some(collection) = database::find(&*view, name, &waiting.model)? else { return Ok(none) };
+    if collection.leased_until > waiting.now.milliseconds() {
+        return Ok(Found::Leased);
+    }
+    let waits = waits(&*view, collection.key)?;
+    let documents = database::documents(&*view, collection.key)?.into_iter();
+    let documents = documents.map(|(key, (version, _))| {
+        let waits = waits.get(&key).copied().unwrap_or(Waits::No);
+        (key, Stored { version, waits })
+    });
+    Ok(Found::Documents(documents.collect()))
+}
+
+/// The documents with texts that wait.
+fn waits(view: &dyn Transaction, collection: i64) -> Result<BTreeMap<i64, Waits>, Error> {
+    let sql = "SELECT document, min(failures) FROM vectors \
+               WHERE collection = ?1 AND numbers IS NULL GROUP BY document";
+    let rows = view.query(&statement(sql, [Value::Integer(collection)]), u32::MAX)?.rows;
+    let document = |row: Vec<Value>| match &row[..] {
+        [Value::Integer(document), Value::Integer(0)] => Ok((*document, Waits::Yes)),
+        [Value::Integer(document), Value::Integer(_)] => Ok((*document, Waits::ForFailed)),
+        _ => Err(damaged()),
+    };
+    rows.into_iter().map(document).collect()
+}

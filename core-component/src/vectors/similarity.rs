@@ -1,0 +1,164 @@
+//! Comparing vectors with that of a query.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::database::{self, damaged};
+use super::task::Comparison;
+use crate::budget::{Budget, OF_VECTOR};
+use crate::digest::number_of;
+use crate::ranking::Vector;
+use crate::sql::statement;
+use crate::storage::database::{Mode, Transaction, Value};
+use crate::storage::{Error, Place, Storage};
+
+/// How many bytes of vectors are read at once.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// The most texts of a collection that are candidates because of their vectors.
+const MAX_NEAREST: usize = 50;
+
+/// How similar an entry is to a query by its vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Similarity {
+    /// The cosine of the angle between both vectors.
+    pub cosine: f64,
+    /// Whether it is one of the nearest: it can be a hit without a word of the query.
+    pub is_nearest: bool,
+}
+
+/// How similar the texts of a collection are to a query.
+#[derive(Default)]
+pub(crate) struct Similarities {
+    of_texts: BTreeMap<i64, f64>,
+    nearest: BTreeSet<i64>,
+    /// The version of each document, and the texts of its entries.
+    documents: BTreeMap<i64, (i64, Vec<i64>)>,
+}
+
+/// Why vectors are not all compared.
+enum Compared {
+    All,
+    Newest(usize),
+}
+
+impl Similarities {
+    /// Compares the vectors of a collection, the newest first as far as the work goes. `admits` says
+    /// whether a document can be a hit.
+    pub(super) fn read(
+        storage: &dyn Storage,
+        place: &Place,
+        name: &str,
+        comparison: &Comparison,
+        budget: &Budget,
+        admits: impl Fn(i64) -> bool,
+    ) -> Result<Self, Error> {
+        let Comparison { model, vector, .. } = comparison;
+        let none = Self::default();
+        let connection = database::open(storage, place, false)?;
+        let view = connection.begin(Mode::Read)?;
+        if !database::is_current(&*view)? {
+            return Ok(none);
+        }
+        let Some(collection) = database::find(&*view, name, model)? else { return Ok(none) };
+        let Some(dimension) = collection.dimension else { return Ok(none) };
+        let Some(vector) = vector else {
+            comparison.want();
+            return Ok(none);
+        };
+        if vector.dimension() as i64 != dimension {
+            comparison.warn(format!(
+                "vectors of `{model}` were not compared: they have {dimension} numbers, and that of \
+                 the query {}",
+                vector.dimension()
+            ));
+            return Ok(none);
+        }
+        let mut admitted = Vec::new();
+        let mut similarities = none;
+        let compared =
+            compare(&*view, collection.key, vector, budget, |document, text, cosine| {
+                similarities.of_texts.insert(text, cosine);
+                if cosine > 0.0 && admits(document) {
+                    admitted.push((cosine, document, text));
+                }
+            })?;
+        if let Compared::Newest(compared) = compared {
+            comparison.warn(format!("only the newest {compared} vectors were compared"));
+        }
+        admitted.sort_by(|one, other| {
+            other.0.total_cmp(&one.0).then_with(|| (one.1, one.2).cmp(&(other.1, other.2)))
+        });
+        similarities.nearest = admitted.iter().take(MAX_NEAREST).map(|of| of.2).collect();
+        similarities.documents = database::documents(&*view, collection.key)?;
+        Ok(similarities)
+    }
+
+    pub fn of_text(&self, text: &str) -> Option<Similarity> {
+        // Most collections have no vectors.
+        if self.of_texts.is_empty() { None } else { self.of(number_of(database::cut(text))) }
+    }
+
+    pub fn of_entry(&self, document: i64, version: i64, at: usize) -> Option<Similarity> {
+        self.texts(document, version).get(at).and_then(|text| self.of(*text))
+    }
+
+    pub fn has_nearest(&self, document: i64, version: i64) -> bool {
+        self.texts(document, version).iter().any(|text| self.nearest.contains(text))
+    }
+
+    /// The texts of a version of a document.
+    fn texts(&self, document: i64, version: i64) -> &[i64] {
+        match self.documents.get(&document) {
+            Some((of, texts)) if *of == version => texts,
+            _ => &[],
+        }
+    }
+
+    fn of(&self, text: i64) -> Option<Similarity> {
+        let cosine = *self.of_texts.get(&text)?;
+        Some(Similarity { cosine, is_nearest: self.nearest.contains(&text) })
+    }
+}
+
+/// Calls `found` with the document, the text and the cosine of each vector, the newest first.
+fn compare(
+    view: &dyn Transaction,
+    collection: i64,
+    vector: &Vector,
+    budget: &Budget,
+    mut found: impl FnMut(i64, i64, f64),
+) -> Result<Compared, Error> {
+    let sql = "SELECT vector, document, text, numbers FROM vectors \
+               WHERE collection = ?1 AND vector < ?2 AND numbers IS NOT NULL \
+               ORDER BY vector DESC LIMIT ?3";
+    let bytes = 4 * vector.dimension();
+    let page = (PAGE_BYTES / bytes).max(1);
+    let mut before = i64::MAX;
+    let mut compared = 0;
+    loop {
+        let parameters = [collection, before, page as i64].map(Value::Integer);
+        let rows = view.query(&statement(sql, parameters), page as u32)?.rows;
+        if !budget.take_for_vectors(rows.len() as u64 * (bytes as u64 + OF_VECTOR)) {
+            return Ok(Compared::Newest(compared));
+        }
+        for row in &rows {
+            let [
+                Value::Integer(key),
+                Value::Integer(document),
+                Value::Integer(text),
+                Value::Blob(numbers),
+            ] = &row[..]
+            else {
+                return Err(damaged());
+            };
+            before = *key;
+            compared += 1;
+            if let Some(cosine) = vector.cosine(numbers) {
+                found(*document, *text, cosine);
+            }
+        }
+        if rows.len() < page {
+            return Ok(Compared::All);
+        }
+    }
+}
