@@ -44,7 +44,7 @@ export interface ComponentOptions {
    */
   models?: readonly string[]
   /**
-   * Gives the vectors of memories in SQLite, after the call that left the request was answered, and the vectors of
+   * Gives the vectors of what is kept, after the call that left the request was answered, and the vectors of
    * queries, for which a search waits 1 s at most. It needs `embedModel`. Without it there are no vectors.
    */
   embed?: Embed

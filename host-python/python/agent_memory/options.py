@@ -63,7 +63,7 @@ class MemoryOptions(TypedDict, total=False):
     #: The names of models that the program asks by itself, after `summarize`: it claims the follow-ups of outcomes with
     #: `claim` and answers them with `answer`. Default: none.
     models: Sequence[str]
-    #: Gives the vectors of memories in SQLite, on a thread of its own, after the call that left the request was
+    #: Gives the vectors of what is kept, on a thread of its own, after the call that left the request was
     #: answered, and the vectors of queries, for which a search waits 1 s at most. It needs `embed_model`. Without it
     #: there are no vectors.
     embed: Embed

@@ -135,6 +135,19 @@ fn a_deleted_memory_leaves_no_vector_in_any_format() {
     assert_eq!(host.hits("first", &[1.0, 0.0]), 1, "a file has vectors, too");
 }
 
+#[test]
+fn a_memory_that_is_deleted_while_the_embedder_works_leaves_no_vector() {
+    let host = Host::new();
+    let deleted = host.add("ada", "The sloop is moored.");
+    host.add("ada", "The ketch is moored.");
+    let (id, texts, batch) = host.claim("first");
+    assert_eq!(texts.len(), 2);
+    host.call("delete_memory", &json!({"agent_id": "ada", "id": deleted, "permanent": true}));
+    let answered = host.answer("first", &id, &batch, &json!([[1.0, 0.0], [1.0, 0.0]]));
+    assert_eq!(answered, json!({"applied": true, "stored": 1}));
+    assert_eq!(host.vectors(), json!([{"name": "first", "vectors": 1}]));
+}
+
 /// Writers without an embedder leave memories that one with an embedder finds later, also those that
 /// have got the key of a deleted one.
 #[test]
