@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { ChatAnthropic } from "@langchain/anthropic";
 import { generateText, isStepCount } from "ai";
+import { createDeepAgent } from "deepagents";
 import { createAgent } from "langchain";
 import { answer } from "./agents.mjs";
 import { importInstalled, repository } from "./installed.mjs";
@@ -37,7 +38,8 @@ async function withFiles(context, use) {
     const refused = await use(memory, { agent: "ada" }, fetch);
     assert.deepEqual(refused, [false, false, false, true]);
     assert.equal(sent.length, 3);
-    assert.deepEqual(sent[0].tools, [{ type: "memory_20250818", name: "memory" }]);
+    const { type } = sent[0].tools.find(({ name }) => name === "memory");
+    assert.equal(type, "memory_20250818");
     const results = sent[2].messages.flatMap(({ content }) => content).filter(({ type }) => type === "tool_result");
     const texts = results.map(({ content }) => (typeof content === "string" ? content : content[0].text));
     assert.equal(texts[0], `File created successfully at: ${path}`);
@@ -64,6 +66,15 @@ test("LangChain keeps the files of Anthropic's memory tool", (context) =>
     const { memoryFiles } = await importInstalled("agent-memory/langchain");
     const model = new ChatAnthropic({ model: "m", apiKey: "none", clientOptions: { fetch } });
     const agent = createAgent({ model, tools: [memoryFiles(memory, application)] });
+    const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Remember." }] });
+    return messages.filter(({ type }) => type === "tool").map(({ status }) => status === "error");
+  }));
+
+test("a deep agent keeps the files of Anthropic's memory tool", (context) =>
+  withFiles(context, async (memory, application, fetch) => {
+    const { memoryFiles } = await importInstalled("agent-memory/langchain");
+    const model = new ChatAnthropic({ model: "m", apiKey: "none", clientOptions: { fetch } });
+    const agent = createDeepAgent({ model, tools: [memoryFiles(memory, application)] });
     const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Remember." }] });
     return messages.filter(({ type }) => type === "tool").map(({ status }) => status === "error");
   }));
