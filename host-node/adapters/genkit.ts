@@ -1,5 +1,5 @@
 import type { AgentMemory, MemoryView } from 'agent-memory'
-import { type ToolAction, dynamicTool } from 'genkit'
+import { dynamicTool, type ToolAction } from 'genkit'
 import { type Application, modelTools } from './model-tools.ts'
 
 export type { Application }

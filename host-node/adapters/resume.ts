@@ -19,8 +19,8 @@ export function resume(memory: AgentMemory | MemoryView, application: ResumeAppl
 }
 
 /**
- * What is remembered, for each request to a model of a run: read when the run begins, and the same until it ends. So an
- * answer of a tool changes no prompt that the provider has cached.
+ * What is remembered, for each request of a run to a model. It is read when a run begins, and stays the same for the
+ * requests that follow, so that the provider's cache of the prompt serves them. Runs at the same time share the text.
  */
 export function resumeOfRun(
   memory: AgentMemory | MemoryView,
