@@ -10,6 +10,12 @@ declare module 'ai' {
   export type ToolSet = Record<string, Tool>
   export function jsonSchema(schema: object): unknown
   export function dynamicTool(tool: Tool): Tool
+  interface CallOptions {
+    prompt: ({ role: 'system'; content: string } | { role: 'user' | 'assistant' | 'tool' })[]
+  }
+  export interface LanguageModelMiddleware {
+    transformParams?(call: { params: CallOptions }): Promise<CallOptions>
+  }
 }
 
 declare module '@langchain/core/messages/tool' {
@@ -24,6 +30,7 @@ declare module '@langchain/core/tools' {
       name: string
       description: string
       schema: unknown
+      extras?: Record<string, unknown>
       func(input: any, manager?: unknown, config?: { toolCall?: { id?: string } }): Promise<unknown>
     })
   }
@@ -75,6 +82,14 @@ declare module '@modelcontextprotocol/sdk/server/mcp.js' {
   }
 }
 
+declare module '@mastra/core/processors' {
+  export interface ProcessInputResultWithSystemMessages {
+    messages: unknown[]
+    systemMessages: { role: 'system'; content: string }[]
+  }
+  export type ProcessInputArgs = ProcessInputResultWithSystemMessages
+}
+
 declare module '@mastra/core/tools' {
   export interface ToolAction<Input = any, Output = any> {
     execute?(input: Input): Promise<Output>
@@ -96,5 +111,23 @@ declare module 'llamaindex' {
       run: (input: unknown) => Promise<string>,
       metadata: { name: string; description: string; parameters: any },
     ): BaseToolWithCall
+  }
+}
+
+declare module 'genkit' {
+  export interface ToolAction {
+    __action: { inputJsonSchema?: any }
+  }
+  export function dynamicTool(
+    config: { name: string; description: string },
+    run: (input: unknown) => Promise<unknown>,
+  ): ToolAction
+}
+
+declare module '@google/adk' {
+  export abstract class BaseTool {
+    constructor(params: { name: string; description: string })
+    readonly name: string
+    readonly description: string
   }
 }

@@ -22,9 +22,10 @@ const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
 /** Runs the native program in place of this one: it gets the signals, and this process ends as it does. */
 export function runBinary(binary: string, args: readonly string[]): void {
-  const child = spawn(binary, args, { stdio: 'inherit' })
   const passOn = (signal: NodeJS.Signals) => void child.kill(signal)
+  // Before the program starts: it may be ready, and sent a signal, before this process runs again.
   for (const signal of signals) process.on(signal, passOn)
+  const child = spawn(binary, args, { stdio: 'inherit' })
   child.on('error', (error) => {
     console.error(`agent-memory: cannot start \`${binary}\`: ${error.message}`)
     process.exitCode = 3

@@ -13,41 +13,10 @@ import { Agent as MastraAgent } from "@mastra/core/agent";
 import { Agent, run as runAgent, Usage } from "@openai/agents";
 import { generateText } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
+import { answer, calls, checkSchema, isRefusal, withSession } from "./agents.mjs";
 import { app, importInstalled, repository, run, tool } from "./installed.mjs";
 
 const { openMemory } = await importInstalled("agent-memory");
-
-const append = (content) => ["append_entry", { section: "Decisions", content }];
-/** What a model asks for at once: two changes of one document, and one that is refused. */
-const calls = [append("- Use SQLite."), append("- Use Rust."), append("# A heading")];
-
-/** Opens a memory with a session, and checks afterwards what it holds. */
-async function withSession(context, use) {
-  const repo_root = repository(context);
-  const memory = await openMemory({ allow: [repo_root] });
-  try {
-    const log = { agent_name: "ada", repo_root };
-    await memory.call("start_session", log);
-    await use(memory, { agent: "ada", repository: repo_root });
-    const { result } = await memory.call("read_session", { ...log, section: "Decisions" });
-    assert.match(result.text, /Use SQLite/);
-    assert.match(result.text, /Use Rust/);
-    assert.doesNotMatch(result.text, /A heading/);
-  } finally {
-    await memory.close();
-  }
-}
-
-/** No schema has what the application sets. */
-function checkSchema(schema) {
-  assert.deepEqual(Object.keys(schema.properties).sort(), ["content", "date", "section"]);
-  assert.deepEqual(schema.required, ["section", "content"]);
-}
-
-/** A message of a model of Anthropic. */
-const answer = (content, stop_reason) => ({ id: "msg", type: "message", role: "assistant", model: "m", content, stop_reason, usage: { input_tokens: 1, output_tokens: 1 } });
-
-const isRefusal = (text) => assert.match(text, /INVALID|heading/i);
 
 test("the AI SDK runs the tools", (context) =>
   withSession(context, async (memory, application) => {
@@ -258,17 +227,20 @@ test("a model can name no other agent", (context) =>
 test("the types of the adapters are those of the frameworks", async () => {
   const program = `
     import { openMemory } from 'agent-memory'
-    import { memoryTools as ai } from 'agent-memory/ai'
-    import { memoryTools as langchain } from 'agent-memory/langchain'
-    import { memoryTools as openai } from 'agent-memory/openai'
+    import { memoryFiles as aiFiles, memoryTools as ai, resumeMemory as resumeAi } from 'agent-memory/ai'
+    import { memoryFiles as langchainFiles, memoryTools as langchain, resumeMemory as resumeLangchain } from 'agent-memory/langchain'
+    import { memoryTools as openai, resumeMemory as resumeOpenai } from 'agent-memory/openai'
     import { memoryFiles, memoryTools as anthropic } from 'agent-memory/anthropic'
     import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
-    import { memoryTools as mastra } from 'agent-memory/mastra'
+    import { memoryTools as mastra, resumeMemory as resumeMastra } from 'agent-memory/mastra'
     import { memoryTools as llamaindex } from 'agent-memory/llamaindex'
-    import { memoryServer } from 'agent-memory/claude-agent'
-    import type { ToolSet } from 'ai'
+    import { memoryServer, resumeMemory as resumeClaude } from 'agent-memory/claude-agent'
+    import { anthropic as provider } from '@ai-sdk/anthropic'
+    import type { LanguageModelMiddleware, ToolSet } from 'ai'
     import type { StructuredToolInterface } from '@langchain/core/tools'
-    import type { Tool } from '@openai/agents'
+    import { createMiddleware } from 'langchain'
+    import { Agent, type Tool } from '@openai/agents'
+    import type { InputProcessor } from '@mastra/core/processors'
     import type Anthropic from '@anthropic-ai/sdk'
     import type { ToolsInput } from '@mastra/core/agent'
     import type { BaseToolWithCall } from 'llamaindex'
@@ -283,6 +255,13 @@ test("the types of the adapters are those of the frameworks", async () => {
     export const five: McpServer = memoryServer(memory, ada).instance
     export const seven: ToolsInput = mastra(memory, ada)
     export const eight: BaseToolWithCall[] = llamaindex(memory, ada)
+    export const ten: ToolSet = { memory: provider.tools.memory_20250818({ execute: aiFiles(memory, ada) }) }
+    export const eleven: StructuredToolInterface = langchainFiles(memory, ada)
+    export const twelve: LanguageModelMiddleware = resumeAi(memory, ada)
+    export const thirteen = createMiddleware(resumeLangchain(memory, ada))
+    export const fourteen = new Agent({ name: 'ada', instructions: resumeOpenai(memory, ada, 'You are Ada.') })
+    export const fifteen: InputProcessor = resumeMastra(memory, ada)
+    export const sixteen: Partial<Record<'SessionStart', { hooks: ((input: object) => Promise<object>)[] }[]>> = resumeClaude(memory, ada)
     const [first] = memory.tools
     export const six: Anthropic.Tool.InputSchema = { ...first!.inputSchema, required: [...(first!.inputSchema.required ?? [])] }
   `;

@@ -1,6 +1,6 @@
 // Packs the npm package, and installs the tarball into an empty directory, as its users do.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { app, packageDirectory } from "./installed.mjs";
@@ -14,11 +14,15 @@ const [tarball] = readdirSync(app).filter((name) => name.endsWith(".tgz"));
 const quiet = ["--offline", "--no-audit", "--no-fund", "--omit=optional", "--omit=peer", "--loglevel=error"];
 run("npm", ["install", ...quiet, `./${tarball}`]);
 
-// The frameworks of the adapters are those of these tests.
+// The frameworks of the adapters are those of these tests. The large ones may not be there.
 const manifest = JSON.parse(readFileSync(join(app, "node_modules/agent-memory/package.json"), "utf8"));
-const frameworks = Object.keys(manifest.peerDependencies);
+// The last two are packages of theirs to which users give what an adapter makes.
+const frameworks = [...Object.keys(manifest.peerDependencies), "@ai-sdk/anthropic", "langchain"];
 for (const name of frameworks) {
+  const places = ["", "large/"].map((place) => fileURLToPath(new URL(`${place}node_modules/${name}`, import.meta.url)));
+  const framework = places.find((place) => existsSync(place));
+  if (framework === undefined) continue;
   const link = join(app, "node_modules", name);
   mkdirSync(dirname(link), { recursive: true });
-  symlinkSync(fileURLToPath(new URL(`node_modules/${name}`, import.meta.url)), link);
+  symlinkSync(framework, link);
 }
