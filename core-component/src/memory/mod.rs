@@ -15,6 +15,8 @@ mod skipped;
 mod undated;
 mod unread;
 
+pub(crate) use search_memory::query_of;
+
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;
 

@@ -183,6 +183,10 @@ pub(crate) struct ReadArguments {
     pub store: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub namespace: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_expired: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
