@@ -19,7 +19,8 @@ const MAX_RESULTS: usize = 8 << 20;
 pub(super) struct BatchItems;
 
 /// Runs operations on items, for programs. What they read is as it was before the batch, with
-/// `query` perhaps a moment earlier. Its changes are made in order, all or none.
+/// `query` perhaps a moment earlier. Its changes are made in order, all or none. A `put` takes any
+/// labels, also those that LangGraph keeps for itself.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Run a batch")]

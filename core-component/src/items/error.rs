@@ -31,10 +31,9 @@ impl Error {
         let namespace = excerpt(&serde_json::to_string(labels).unwrap_or_default());
         let remedy = match agents {
             [] => "ask for a grant".to_owned(),
-            _ => format!(
-                "begin it with {}, and let another label follow",
-                listed(agents, MAX_NAMES)
-            ),
+            _ => {
+                format!("begin it with {}, and let another label follow", listed(agents, MAX_NAMES))
+            }
         };
         let message = format!("namespace `{namespace}` is not granted to this caller: {remedy}");
         Self::new(Code::PermissionError, message)
@@ -62,8 +61,7 @@ impl Error {
 
     /// The operand of `$in` or `$nin` is no list.
     pub(super) fn not_a_list(operator: &str, field: &str) -> Self {
-        let message =
-            format!("`{operator}` for `{}` in `filter` takes a list", excerpt(field));
+        let message = format!("`{operator}` for `{}` in `filter` takes a list", excerpt(field));
         Self::at(Code::InvalidInput, message, "filter", format!("a list for `{operator}`"))
     }
 

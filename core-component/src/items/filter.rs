@@ -79,7 +79,8 @@ fn fulfils(value: &Value, condition: &Value) -> bool {
 }
 
 fn applies(value: &Value, operator: &str, operand: &Value) -> bool {
-    let is_in = || operand.as_array().is_some_and(|list| list.iter().any(|one| is_equal(value, one)));
+    let is_in =
+        || operand.as_array().is_some_and(|list| list.iter().any(|one| is_equal(value, one)));
     let order = || compare(value, operand);
     match operator {
         "$eq" => is_equal(value, operand),
@@ -152,8 +153,10 @@ mod tests {
 
     #[test]
     fn a_value_is_equal_or_each_operator_applies() {
-        let value = || json!({"kind": "note", "size": 5, "ok": true, "none": null, "day": "2025-02-01",
-            "rate": "10", "tags": ["a", "b"], "meta": {"lang": "en", "draft": false}});
+        let value = || {
+            json!({"kind": "note", "size": 5, "ok": true, "none": null, "day": "2025-02-01",
+            "rate": "10", "tags": ["a", "b"], "meta": {"lang": "en", "draft": false}})
+        };
         for fulfilled in [
             json!({}),
             json!({"kind": "note", "size": 5.0}),

@@ -28,11 +28,7 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     }
 }
 
-fn forget_item(
-    call: &Call<'_>,
-    row: i64,
-    forgetting: &mut Forgetting<'_>,
-) -> Result<(), Error> {
+fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Result<(), Error> {
     let below = Reach::new(call.context).below(&[])?;
     let found = if forgetting.dry_run {
         read_view(call, |reader| reader.with_ids(&below, &[row]))?.pop()
@@ -69,7 +65,8 @@ fn forget_text(
         let changed = change_existing(call, |writer| {
             let (found, has_more) = with_text(&writer.reader(), &below, secret)?;
             for item in &found {
-                let (value, paths) = (object_without(secret, &item.value), paths_without(secret, item));
+                let (value, paths) =
+                    (object_without(secret, &item.value), paths_without(secret, item));
                 writer.rewrite(item.id, &value, paths.as_deref(), item.updated_at)?;
             }
             Ok((found, has_more))
@@ -102,11 +99,7 @@ fn forget_text(
 }
 
 /// The items that have a text, and whether there may be more.
-fn with_text(
-    reader: &Reader<'_>,
-    below: &Below,
-    secret: &str,
-) -> Result<(Vec<Item>, bool), Error> {
+fn with_text(reader: &Reader<'_>, below: &Below, secret: &str) -> Result<(Vec<Item>, bool), Error> {
     let texts = [secret.to_owned(), secret.replace('\n', "\r\n")];
     let ids = reader.with_texts(below, &texts, MAX_ROWS)?;
     let has_more = ids.len() == MAX_ROWS as usize;

@@ -65,7 +65,10 @@ impl Tool for GetItem {
         let item = read_view(call, |reader| input.get(&namespace, reader))?;
         let note = item.is_none().then(|| {
             let tools = ["search_items", "list_namespaces"].map(|tool| call.listed("items", tool));
-            format!("no item has this key in this namespace: `{}` and `{}` find others", tools[0], tools[1])
+            format!(
+                "no item has this key in this namespace: `{}` and `{}` find others",
+                tools[0], tools[1]
+            )
         });
         Ok(Output { item: item.map(|item| item.shown(&reach)), note })
     }

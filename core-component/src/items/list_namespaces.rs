@@ -54,11 +54,7 @@ pub(super) struct Output {
 
 impl Input {
     /// All namespaces that are asked for, in the order of their labels.
-    fn all(
-        &self,
-        reader: &Reader<'_>,
-        reach: &Reach<'_>,
-    ) -> Result<BTreeSet<Vec<String>>, Error> {
+    fn all(&self, reader: &Reader<'_>, reach: &Reach<'_>) -> Result<BTreeSet<Vec<String>>, Error> {
         let mut found = BTreeSet::new();
         for stored in reader.namespaces(&reach.below(&[])?)? {
             let mut labels = reach.seen(stored);

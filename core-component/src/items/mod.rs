@@ -31,8 +31,7 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "items",
     title: "Items",
-    description: "JSON objects under keys in namespaces, with filters and times to live, in one \
-                  database",
+    description: "JSON objects under keys in namespaces",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::ItemsSettings>("items").map(drop),

@@ -100,7 +100,11 @@ impl Below {
             }
             conditions.push(format!("({one})"));
         }
-        if conditions.is_empty() { "FALSE".to_owned() } else { format!("({})", conditions.join(" OR ")) }
+        if conditions.is_empty() {
+            "FALSE".to_owned()
+        } else {
+            format!("({})", conditions.join(" OR "))
+        }
     }
 }
 

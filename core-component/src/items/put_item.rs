@@ -47,12 +47,14 @@ pub(super) struct Output {
 }
 
 impl Input {
+    /// The namespace in the database.
+    ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a namespace, a key or a path that an item cannot have, `LIMIT_EXCEEDED`
-    /// for a value that is too long, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a key or a path that an item cannot have, `LIMIT_EXCEEDED` for a value that
+    /// is too long, `PERMISSION_ERROR`.
     pub fn checked(&self, reach: &Reach<'_>) -> Result<Vec<String>, Error> {
-        let namespace = reach.stored_to_write(&self.namespace)?;
+        let namespace = reach.stored(&self.namespace)?;
         check_key(&self.key)?;
         fields::check(self.index.as_deref().unwrap_or_default())?;
         let bytes = serde_json::to_string(&self.value).map_or(0, |json| json.len());
@@ -85,7 +87,9 @@ impl Tool for PutItem {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let namespace = input.checked(&Reach::new(call.context))?;
+        let reach = Reach::new(call.context);
+        let namespace = input.checked(&reach)?;
+        reach.check_labels(&input.namespace)?;
         change(call, |writer| input.put(&namespace, writer))
     }
 }

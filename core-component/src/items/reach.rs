@@ -51,17 +51,15 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// The namespace in the database to write to.
+    /// Checks the labels of a namespace to which an item is to be written. The name of an agent is no
+    /// label of its own.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for labels that no namespace can have, and those of [`stored`](Self::stored).
-    pub fn stored_to_write(&self, labels: &[String]) -> Result<Vec<String>, Error> {
-        let stored = self.stored(labels)?;
-        // The name of an agent may have a period.
-        let own = if matches!(self, Self::Agents(_)) { &labels[1..] } else { labels };
-        check(own)?;
-        Ok(stored)
+    /// `INVALID_INPUT` for labels that break a rule of LangGraph.
+    pub fn check_labels(&self, labels: &[String]) -> Result<(), Error> {
+        let skipped = usize::from(matches!(self, Self::Agents(_)));
+        check(labels.get(skipped..).unwrap_or_default())
     }
 
     /// The labels of a stored namespace, as the caller sees them.

@@ -34,7 +34,7 @@ pub(super) struct Input {
     filter: Map<String, Value>,
     /// How many at most.
     #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 10_000))]
     limit: u32,
     /// How many to skip.
     #[serde(default)]

@@ -14,7 +14,8 @@ const LEFT_OUT: [&str; 2] = ["layers", "items"];
 fn the_functions_of_the_plugin_are_up_to_date() {
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
     let toolsets = described["toolsets"].as_array().expect("a list");
-    let toolsets: Vec<_> = toolsets.iter().filter(|toolset| !LEFT_OUT.contains(&text(toolset, "name"))).collect();
+    let toolsets: Vec<_> =
+        toolsets.iter().filter(|toolset| !LEFT_OUT.contains(&text(toolset, "name"))).collect();
     for (file, written) in [
         ("wit/tools.wit", interfaces(&toolsets)),
         ("src/component/functions.rs", functions(&toolsets)),

@@ -259,7 +259,8 @@ fn batches_of_items_that_several_clients_make_at_once_all_stand() {
                 let key = format!("c{}-{call}-{part}", client.number);
                 json!({"put": {"namespace": ["race"], "key": key, "value": {"n": client.number}}})
             };
-            let of_all = json!({"put": {"namespace": ["race"], "key": "all", "value": {"n": call}}});
+            let of_all =
+                json!({"put": {"namespace": ["race"], "key": "all", "value": {"n": call}}});
             let operations = [put(0), of_all, put(1)];
             let answer = client.call("batch_items", json!({ "operations": operations }));
             assert_eq!(answer.get("error"), None, "{answer}");

@@ -1,6 +1,8 @@
 //! Reading items.
 
-use super::sql::{damaged, integer, into_text, json, milliseconds, moment, optional, statement, text};
+use super::sql::{
+    damaged, integer, into_text, json, milliseconds, moment, optional, statement, text,
+};
 use crate::forget::in_json;
 use crate::items::error::Error;
 use crate::items::filter::Filter;
@@ -55,7 +57,8 @@ impl<'a> Reader<'a> {
 
     /// The item of a key.
     pub fn get(&self, namespace: &[String], key: &str) -> Result<Option<Item>, Error> {
-        let sql = format!("SELECT {COLUMNS} FROM items WHERE namespace = ?2 AND key = ?3 AND {IS_LIVE}");
+        let sql =
+            format!("SELECT {COLUMNS} FROM items WHERE namespace = ?2 AND key = ?3 AND {IS_LIVE}");
         let parameters = [milliseconds(self.now), text(&stored(namespace)), text(key)];
         self.rows(&sql, parameters, 1)?.pop().map(item).transpose()
     }

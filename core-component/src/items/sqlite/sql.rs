@@ -34,7 +34,8 @@ pub(super) fn json(list: &[i64]) -> Value {
 
 pub(super) fn moment(value: &Value) -> Result<Timestamp, Error> {
     let milliseconds = integer(value)?;
-    Timestamp::from_milliseconds(milliseconds).ok_or_else(|| damaged("a moment outside of all years"))
+    Timestamp::from_milliseconds(milliseconds)
+        .ok_or_else(|| damaged("a moment outside of all years"))
 }
 
 pub(super) fn milliseconds(moment: Timestamp) -> Value {

@@ -43,7 +43,11 @@ impl<'a> Writer<'a> {
         self.has_changed
     }
 
-    fn query(&self, sql: &str, parameters: impl Into<Vec<Value>>) -> Result<Vec<Vec<Value>>, Error> {
+    fn query(
+        &self,
+        sql: &str,
+        parameters: impl Into<Vec<Value>>,
+    ) -> Result<Vec<Vec<Value>>, Error> {
         Ok(self.transaction.query(&statement(sql, parameters), 1)?.rows)
     }
 
