@@ -3,14 +3,12 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::item::{Item, Shown};
-use super::place::{database, existing_database};
 use super::ranked::Ranking;
 use super::reach::Reach;
-use super::search::read_view;
 use super::search_items::shown;
-use super::sqlite::{Reader, Writer, has_tables, prepare};
+use super::sqlite::{Reader, Writer};
+use super::transaction::{change, change_existing, read_view};
 use super::{delete_item, get_item, list_namespaces, put_item, search_items};
-use crate::storage::database::{Connection, Mode};
 use crate::tool::{Audience, Call, Hints, Tool};
 
 /// The most bytes of the results of a batch.
@@ -220,40 +218,4 @@ impl<'a> Batch<'a> {
         }
         Ok(())
     }
-}
-
-/// Runs a change as the only writer. The database is created if it is missing.
-pub(super) fn change<T>(
-    call: &Call<'_>,
-    change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
-) -> Result<T, Error> {
-    change_in(call, &*database(call)?, change)
-}
-
-/// As [`change`], but does not create a missing database: `None` if there is none.
-pub(super) fn change_existing<T>(
-    call: &Call<'_>,
-    change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
-) -> Result<Option<T>, Error> {
-    let Some(database) = existing_database(call)? else { return Ok(None) };
-    if !has_tables(|statement| database.query(statement, 1))? {
-        return Ok(None);
-    }
-    change_in(call, &*database, change).map(Some)
-}
-
-fn change_in<T>(
-    call: &Call<'_>,
-    database: &dyn Connection,
-    change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let transaction = database.begin(Mode::Write(None))?;
-    prepare(&*transaction)?;
-    let mut writer = Writer::new(&*transaction, call.context.now);
-    let done = change(&mut writer)?;
-    if writer.has_changed() {
-        writer.remove_expired()?;
-        transaction.commit().map_err(Error::from_commit)?;
-    }
-    Ok(done)
 }

@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::batch_items::change_existing;
 use super::error::Error;
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
 use super::sqlite::Writer;
+use super::transaction::change_existing;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct DeleteItem;

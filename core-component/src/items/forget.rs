@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::batch_items::change_existing;
 use super::error::Error;
 use super::item::Item;
 use super::namespace::Below;
 use super::place::place;
 use super::reach::Reach;
-use super::search::{id_of, owner, read_view, row_of_id};
+use super::search::{id_of, owner, row_of_id};
 use super::sqlite::Reader;
+use super::transaction::{change_existing, read_view};
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted, without};
 use crate::index;
 use crate::tool::{Call, Checked, Forget};

@@ -5,8 +5,8 @@ use super::error::Error;
 use super::item::{Item, Shown};
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
-use super::search::read_view;
 use super::sqlite::Reader;
+use super::transaction::read_view;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct GetItem;

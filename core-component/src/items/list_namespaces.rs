@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::error::Error;
 use super::namespace::{MAX_LABEL, MAX_LABELS, has_prefix, has_suffix};
 use super::reach::Reach;
-use super::search::read_view;
 use super::sqlite::Reader;
+use super::transaction::read_view;
 use crate::answer::cut_list;
 use crate::tool::{Call, Hints, Tool};
 

@@ -24,6 +24,7 @@ mod search;
 mod search_items;
 mod settings;
 mod sqlite;
+mod transaction;
 
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;

@@ -2,16 +2,16 @@
 
 use super::error::Error;
 use super::item::Item;
-use super::place::{existing_database, place};
+use super::place::place;
 use super::reach::Reach;
-use super::sqlite::{Reader, Rows, has_tables};
+use super::sqlite::Rows;
+use super::transaction::read_view;
 use crate::index::Index;
 use crate::rows::read_rows;
 use crate::source::{
     Collector, DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments,
     UnreadDocument,
 };
-use crate::storage::database::Mode;
 use crate::tool::{Call, Checked, Source};
 
 pub(super) const SOURCE: Source =
@@ -52,18 +52,6 @@ pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64>
         (None, Some(EntryId::Text(id))) => row_of_id(id),
         (None, _) => None,
     }
-}
-
-/// Reads from one view of the items.
-pub(super) fn read_view<T>(
-    call: &Call<'_>,
-    read: impl FnOnce(&Reader<'_>) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let now = call.context.now;
-    let Some(database) = existing_database(call)? else { return read(&Reader::new(None, now)) };
-    let view = database.begin(Mode::Read)?;
-    let has_tables = has_tables(|statement| view.query(statement, 1))?;
-    read(&Reader::new(has_tables.then_some(&*view), now))
 }
 
 /// Adds the items within reach to those of the last owner. Returns how many it did not look at.

@@ -8,8 +8,8 @@ use super::item::{Item, Shown};
 use super::namespace::{MAX_LABEL, MAX_LABELS};
 use super::ranked::Ranking;
 use super::reach::Reach;
-use super::search::read_view;
 use super::sqlite::Reader;
+use super::transaction::read_view;
 use crate::answer::cut_list;
 use crate::tool::{Call, Hints, Tool};
 
