@@ -1,5 +1,7 @@
 //! Removing a text from the items, or an item.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::error::Error;
@@ -46,7 +48,7 @@ fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Re
     forgetting.remains(FREE_PAGES);
     forgetting.add(Found::entry(owner(), id_of(row), None));
     if !forgetting.dry_run {
-        forget_in_index(call, &[item]);
+        forget_in_index(call, &[(item.id, item.namespace)]);
     }
     Ok(())
 }
@@ -59,10 +61,13 @@ fn forget_text(
     let reach = Reach::new(call.context);
     let below = reach.below(&[])?;
     forgetting.remains(FREE_PAGES);
+    let mut gone = Vec::new();
     let (found, has_more) = if forgetting.dry_run {
         read_view(call, |reader| with_text(reader, &below, secret))?
     } else {
         let changed = change_existing(call, |writer| {
+            // What has expired is in no answer, but it may have the text.
+            gone = writer.remove_all_expired()?;
             let (found, has_more) = with_text(&writer.reader(), &below, secret)?;
             for item in &found {
                 let (value, paths) =
@@ -73,7 +78,6 @@ fn forget_text(
         });
         changed?.unwrap_or_default()
     };
-    let mut changed = Vec::new();
     for item in found {
         if is_addressed_by(secret, &item) {
             let delete = call.listed("items", "delete_item");
@@ -86,14 +90,14 @@ fn forget_text(
         }
         if has_text(secret, &item) {
             forgetting.add(Found::entry(owner(), id_of(item.id), None));
-            changed.push(item);
+            gone.push((item.id, item.namespace));
         }
     }
     if has_more {
         forgetting.leave("more items may have it: call again".to_owned());
     }
     if !forgetting.dry_run {
-        forget_in_index(call, &changed);
+        forget_in_index(call, &gone);
     }
     Ok(())
 }
@@ -142,11 +146,16 @@ fn value_without(secret: &str, value: &Value) -> Value {
     }
 }
 
-/// Removes items from the index of every search that may have them.
-fn forget_in_index(call: &Call<'_>, items: &[Item]) {
-    for item in items {
-        for collection in Reach::collections(call.context, &item.namespace) {
-            index::forget_rows(call.storage, &place(), &collection, &[item.id]);
+/// Removes rows from the index of every search that may have them. Each has its id and its stored
+/// namespace.
+fn forget_in_index(call: &Call<'_>, rows: &[(i64, Vec<String>)]) {
+    let mut ids: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    for (id, namespace) in rows {
+        for collection in Reach::collections(call.context, namespace) {
+            ids.entry(collection).or_default().push(*id);
         }
+    }
+    for (collection, ids) in &ids {
+        index::forget_rows(call.storage, &place(), collection, ids);
     }
 }

@@ -8,16 +8,14 @@ use super::item::Item;
 use super::namespace::Below;
 use super::reach::Reach;
 use super::search::{add, owner, row_of};
+use super::sqlite::Reader;
 use crate::budget::Budget;
 use crate::error::Code;
 use crate::memory::query_of;
 use crate::source::{Collector, Request};
 use crate::tool::Call;
 
-/// The most items that a filter looks through.
-const MAX_FILTERED: usize = 10_000;
-
-/// The items that were read at once.
+/// The most items that are read at once.
 const PAGE: usize = 100;
 
 /// Items that have words of a question, with their scores.
@@ -68,7 +66,7 @@ impl Ranking {
     /// A page of those that are below a namespace and that a filter accepts.
     pub fn page(
         &self,
-        reader: &super::sqlite::Reader<'_>,
+        reader: &Reader<'_>,
         below: &Below,
         filter: &Filter<'_>,
         offset: usize,
@@ -76,8 +74,7 @@ impl Ranking {
     ) -> Result<Vec<(Item, f64)>, Error> {
         let mut found = Vec::new();
         let mut skipped = 0;
-        let looked_at = &self.0[..self.0.len().min(MAX_FILTERED)];
-        for page in looked_at.chunks(PAGE) {
+        for page in self.0.chunks(PAGE) {
             let ids: Vec<i64> = page.iter().map(|(id, _)| *id).collect();
             for item in reader.with_ids(below, &ids)? {
                 if !filter.accepts(&item.value) {

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::reader::Reader;
-use super::sql::{json, milliseconds, statement, text};
+use super::sql::{integer, into_text, json, milliseconds, statement, text};
 use crate::items::error::Error;
 use crate::items::item::stamp;
-use crate::items::namespace::stored;
+use crate::items::namespace::{labels, stored};
 use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
 
@@ -67,6 +67,19 @@ impl<'a> Writer<'a> {
         );
         self.execute(&sql, [milliseconds(self.now)])?;
         Ok(())
+    }
+
+    /// Removes all rows that have expired. Returns their ids and stored namespaces.
+    pub fn remove_all_expired(&mut self) -> Result<Vec<(i64, Vec<String>)>, Error> {
+        let sql = "DELETE FROM items WHERE expires_at <= ?1 RETURNING id, namespace";
+        let statement = statement(sql, [milliseconds(self.now)]);
+        let rows = self.transaction.query(&statement, u32::MAX)?.rows;
+        self.has_changed |= !rows.is_empty();
+        let removed = rows.into_iter().map(|mut row| {
+            let namespace = into_text(row.swap_remove(1))?;
+            Ok((integer(&row[0])?, labels(&namespace).unwrap_or_default()))
+        });
+        removed.collect()
     }
 
     /// Stores an item, in the place of the one of the same key. Returns when it expires, and whether it
