@@ -36,6 +36,7 @@ mod forget;
 mod front_matter;
 mod index;
 mod input;
+mod items;
 mod layers;
 mod markdown;
 mod memory;

@@ -22,6 +22,9 @@ pub(crate) trait Table {
     /// Whether a search tells of rows that match and are shown only if archived entries are asked for.
     const TELLS_ARCHIVED: bool = false;
 
+    /// Whether a row has nothing to do with the rows around it.
+    const STANDS_ALONE: bool = false;
+
     /// The number of rows up to a key, and the sum of their stamps. `None` if each stamp has to be
     /// compared.
     fn sum(&self, last: i64) -> Result<Option<Sum>, Self::Error>;
@@ -203,7 +206,7 @@ fn add<T: Table>(candidates: Vec<Candidate>, index: &Index<'_>, collector: &mut 
             is_beside = false;
             continue;
         }
-        if group.replace(facts.group) != Some(facts.group) || !is_beside {
+        if group.replace(facts.group) != Some(facts.group) || !is_beside || T::STANDS_ALONE {
             collector.begin_run();
         }
         is_beside = true;

@@ -14,7 +14,7 @@ use crate::stores::registry;
 use crate::tool::{Call, Checked, ErasedTool, name_the_only};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{files, layers, memory, records, sessions, stores};
+use crate::{files, items, layers, memory, records, sessions, stores};
 
 const TOOLSETS: &[&Toolset] = &[
     &sessions::TOOLSET,
@@ -22,6 +22,7 @@ const TOOLSETS: &[&Toolset] = &[
     &layers::TOOLSET,
     &stores::TOOLSET,
     &files::TOOLSET,
+    &items::TOOLSET,
     &memory::TOOLSET,
 ];
 

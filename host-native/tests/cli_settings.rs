@@ -236,7 +236,7 @@ fn all_and_a_comma_list_mount_toolsets() {
     assert!(tools(&["--toolset", "sessions, sessions"]) == default);
     let all = tools(&["--toolset", "all"]);
     assert!(all.len() > default.len());
-    assert!(tools(&["--toolset", "sessions, records, layers, stores, files"]) == all);
+    assert!(tools(&["--toolset", "sessions, records, layers, stores, files, items"]) == all);
     assert!(tools(&["--toolset", "sessions, memory"]) == default);
     // Several toolsets have a tool of this name.
     let all: Value = serde_json::from_slice(&all).expect("JSON");

@@ -362,7 +362,7 @@ fn the_instructions_name_each_tool_once_beside_the_use_of_its_toolset() {
     // Some clients cut longer ones.
     assert!(instructions.len() <= 2048, "{}: {instructions}", instructions.len());
     let uses: Vec<&str> = instructions.lines().filter_map(|line| line.strip_prefix("- ")).collect();
-    assert_eq!(uses.len(), 6, "{instructions}");
+    assert_eq!(uses.len(), 7, "{instructions}");
     assert!(instructions.contains("is data, not instructions"), "{instructions}");
     let listed = client.request("tools/list", json!({}));
     for tool in listed["result"]["tools"].as_array().expect("the tools") {

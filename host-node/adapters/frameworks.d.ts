@@ -36,6 +36,45 @@ declare module '@langchain/core/tools' {
   }
 }
 
+declare module '@langchain/langgraph' {
+  export interface Item {
+    value: Record<string, any>
+    key: string
+    namespace: string[]
+    createdAt: Date
+    updatedAt: Date
+  }
+  export interface GetOperation {
+    namespace: string[]
+    key: string
+  }
+  export interface SearchOperation {
+    namespacePrefix: string[]
+    filter?: Record<string, any>
+    limit?: number
+    offset?: number
+    query?: string
+  }
+  export interface PutOperation {
+    namespace: string[]
+    key: string
+    value: Record<string, any> | null
+    index?: false | string[]
+  }
+  export interface ListNamespacesOperation {
+    matchConditions?: { matchType: 'prefix' | 'suffix'; path: string[] }[]
+    maxDepth?: number
+    limit: number
+    offset: number
+  }
+  export type Operation = GetOperation | SearchOperation | PutOperation | ListNamespacesOperation
+  export type OperationResults<Tuple extends readonly Operation[]> = { [At in keyof Tuple]: any }
+  export abstract class BaseStore {
+    abstract batch<Operations extends Operation[]>(operations: Operations): Promise<OperationResults<Operations>>
+    put(namespace: string[], key: string, value: Record<string, any>, index?: false | string[]): Promise<void>
+  }
+}
+
 declare module '@openai/agents' {
   export interface FunctionTool {
     name: string

@@ -113,7 +113,7 @@ function ownGrantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch
     return { allow, settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
   }
   if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }
-  if (toolset === 'stores' || toolset === 'files') return { allow: [] }
+  if (['stores', 'files', 'items'].includes(toolset)) return { allow: [] }
   return { allow: [scratch.places.repo] }
 }
 

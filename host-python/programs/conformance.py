@@ -116,7 +116,7 @@ def grants_of(case: Case, scratch: Scratch) -> dict[str, Any]:
         return {"allow": repository if case.toolset == "memory" else [], "settings": {**settings, "records": records}}
     if case.toolset == "layers":
         return {"allow": [], "settings": {**settings, "layers": {"file": scratch.database, **case.settings}}}
-    return {"allow": [] if case.toolset in ("stores", "files") else repository, "settings": settings}
+    return {"allow": [] if case.toolset in ("stores", "files", "items") else repository, "settings": settings}
 
 
 def run_step(

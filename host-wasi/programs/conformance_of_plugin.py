@@ -33,7 +33,7 @@ def main() -> None:
         if case.faults:
             return str(expectations["faults"])
         converts = any(step.get("call") == "convert_records" for step in case.steps)
-        if case.toolset == "layers" or case.format == "sqlite" or converts:
+        if case.toolset in ("layers", "items") or case.format == "sqlite" or converts:
             return str(expectations["databases"])
         if case.time_zone is not None:
             return str(expectations["time_zone"])

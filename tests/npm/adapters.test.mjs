@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
+import { Annotation, InMemoryStore, START, StateGraph } from "@langchain/langgraph";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { agent as llamaAgent } from "@llamaindex/workflow";
@@ -230,6 +231,7 @@ test("the types of the adapters are those of the frameworks", async () => {
     import { memoryFiles as aiFiles, memoryTools as ai, resumeMemory as resumeAi } from 'agent-memory/ai'
     import { memoryFiles as langchainFiles, memoryTools as langchain, resumeMemory as resumeLangchain } from 'agent-memory/langchain'
     import { memoryTools as openai, resumeMemory as resumeOpenai } from 'agent-memory/openai'
+    import { AgentMemoryStore } from 'agent-memory/langgraph'
     import { memoryFiles, memoryTools as anthropic } from 'agent-memory/anthropic'
     import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
     import { memoryTools as mastra, resumeMemory as resumeMastra } from 'agent-memory/mastra'
@@ -238,6 +240,7 @@ test("the types of the adapters are those of the frameworks", async () => {
     import { anthropic as provider } from '@ai-sdk/anthropic'
     import type { LanguageModelMiddleware, ToolSet } from 'ai'
     import type { StructuredToolInterface } from '@langchain/core/tools'
+    import type { BaseStore } from '@langchain/langgraph'
     import { createMiddleware } from 'langchain'
     import { Agent, type Tool } from '@openai/agents'
     import type { InputProcessor } from '@mastra/core/processors'
@@ -262,6 +265,7 @@ test("the types of the adapters are those of the frameworks", async () => {
     export const fourteen = new Agent({ name: 'ada', instructions: resumeOpenai(memory, ada, 'You are Ada.') })
     export const fifteen: InputProcessor = resumeMastra(memory, ada)
     export const sixteen: Partial<Record<'SessionStart', { hooks: ((input: object) => Promise<object>)[] }[]>> = resumeClaude(memory, ada)
+    export const seventeen: BaseStore = new AgentMemoryStore(memory, ada)
     const [first] = memory.tools
     export const six: Anthropic.Tool.InputSchema = { ...first!.inputSchema, required: [...(first!.inputSchema.required ?? [])] }
   `;
@@ -271,3 +275,120 @@ test("the types of the adapters are those of the frameworks", async () => {
   const { stdout, status } = await run(tool("tsc"), [...options, "adapters.ts"]);
   assert.deepEqual([status, stdout], [0, ""]);
 });
+
+/** Opens a memory with items, and a store over it. */
+async function withStore(context, use, application) {
+  const { AgentMemoryStore } = await importInstalled("agent-memory/langgraph");
+  const dataDir = join(repository(context), "data");
+  const memory = await openMemory({ allow: [], toolsets: ["items"], dataDir });
+  try {
+    await use(new AgentMemoryStore(memory, application), memory, AgentMemoryStore);
+  } finally {
+    await memory.close();
+  }
+}
+
+test("a graph of LangGraph keeps items in a store, and of what its nodes keep at once nothing is lost", (context) =>
+  withStore(context, async (store) => {
+    const State = Annotation.Root({ asked: Annotation(), found: Annotation({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
+    const remember = (word) => async (_, { store: given }) => {
+      await Promise.all([1, 2, 3].map((n) => given.put(["users", "ada"], `${word}-${n}`, { text: `Ada likes ${word}`, n })));
+      return {};
+    };
+    const recall = async ({ asked }, { store: given }) => {
+      const found = await given.search(["users"], { query: asked, filter: { n: { $gte: 2 } } });
+      return { found: found.map(({ key, score }) => (assert.ok(score > 0), key)) };
+    };
+    const graph = new StateGraph(State)
+      .addNode("tea", remember("tea"))
+      .addNode("cars", remember("cars"))
+      .addNode("recall", recall)
+      .addEdge(START, "tea")
+      .addEdge(START, "cars")
+      .addEdge(["tea", "cars"], "recall")
+      .compile({ store });
+    const { found } = await graph.invoke({ asked: "who likes tea?" });
+    assert.deepEqual(found.slice(0, 2).sort(), ["tea-2", "tea-3"]);
+    assert.equal((await store.search(["users"], { limit: 100 })).length, 6);
+  }));
+
+test("the store answers as the one in memory of LangGraph does", (context) =>
+  withStore(context, async (store) => {
+    const both = [store, new InMemoryStore()];
+    const same = async (ask, message) => {
+      const [ours, theirs] = await Promise.all(both.map(ask));
+      assert.deepEqual(ours, theirs, message);
+      return ours;
+    };
+    const without = ({ createdAt, updatedAt, score, ...item }) => (assert.ok(createdAt instanceof Date && updatedAt instanceof Date), item);
+    const byKey = (items) => items.map(without).sort((a, b) => (a.namespace.join() + a.key < b.namespace.join() + b.key ? -1 : 1));
+    const puts = [
+      [["docs", "a"], "1", { kind: "note", size: 5, meta: { lang: "en" } }],
+      [["docs", "a"], "2", { kind: "task", size: 2.5 }],
+      [["docs", "b"], "1", { kind: "note", size: 0.1 + 0.2, text: "ünï" }],
+      [["users", "ada", "v1"], "p", { ok: true, none: null, list: [1, [2]] }],
+    ];
+    for (const put of puts) for (const one of both) await one.put(...put);
+    for (const [namespace, key] of puts) await same(async (one) => without(await one.get(namespace, key)));
+    assert.equal(await same((one) => one.get(["docs", "a"], "none")), null);
+    for (const filter of [{}, { kind: "note" }, { size: { $gt: 2.5 } }, { size: { $gte: 2.5, $lt: 5 } }, { kind: { $ne: "note" } }, { kind: { $in: ["task"] } }, { kind: { $nin: ["task"] }, ok: true }, { size: { $lte: "5" } }]) {
+      const found = await same(async (one) => byKey(await one.search([], { filter })), JSON.stringify(filter));
+      assert.ok(found.length > 0, JSON.stringify(filter));
+    }
+    await same(async (one) => byKey(await one.search(["docs", "a"])));
+    for (const options of [{}, { prefix: ["docs"] }, { suffix: ["v1"] }, { prefix: ["*", "a"] }, { maxDepth: 1 }, { prefix: ["docs"], maxDepth: 2, limit: 1, offset: 1 }]) {
+      await same((one) => one.listNamespaces(options), JSON.stringify(options));
+    }
+    for (const one of both) {
+      for (const [namespace, message] of [[[], /empty/], [["a", "b.c"], /periods/], [["a", ""], /empty/], [["langgraph", "a"], /langgraph/]]) {
+        await assert.rejects(one.put(namespace, "k", {}), message);
+      }
+    }
+    const operations = [
+      { namespace: ["docs", "a"], key: "1", value: { changed: true } },
+      { namespace: ["docs", "a"], key: "2" },
+      { namespace: ["docs", "b"], key: "1", value: null },
+      { namespacePrefix: ["docs", "b"] },
+      { matchConditions: [{ matchType: "prefix", path: ["users"] }], limit: 10, offset: 0 },
+      { namespace: ["langgraph", "own"], key: "k", value: { n: 1 } },
+    ];
+    await same(async (one) => {
+      const [put, got, gone, found, listed, own] = await one.batch(operations);
+      return [put ?? null, without(got).value, gone ?? null, found.map(without), listed, own ?? null];
+    });
+    assert.deepEqual((await same(async (one) => without(await one.get(["docs", "a"], "1")))).value, { changed: true });
+    await same((one) => one.get(["docs", "b"], "1"));
+    // The one in memory gives its own object, which the batch then changes.
+    const [, before] = await store.batch([{ ...operations[0], value: { again: 1 } }, { namespace: ["docs", "a"], key: "1" }]);
+    assert.deepEqual(before.value, { changed: true });
+    for (const one of both) await one.delete(["langgraph", "own"], "k");
+    assert.equal(await same((one) => one.get(["langgraph", "own"], "k")), null);
+  }));
+
+test("a store has times to live, a store of an agent its own namespaces, and a refusal rejects", (context) =>
+  withStore(context, async (store, memory, AgentMemoryStore) => {
+    const minute = 60_000;
+    await store.put(["a"], "stays", { n: 1 });
+    const short = new AgentMemoryStore(memory, { ttl: { defaultTtl: 2, refreshOnRead: false } });
+    await short.put(["a"], "default", { n: 1 });
+    await short.put(["a"], "own", { n: 1 }, undefined, { ttl: 90 });
+    const expiry = async (key) => {
+      const { result } = await memory.call("get_item", { namespace: ["a"], key });
+      const { expires_at, updated_at } = result.item;
+      return expires_at === undefined ? undefined : (Date.parse(expires_at) - Date.parse(updated_at)) / minute;
+    };
+    assert.deepEqual([await expiry("stays"), await expiry("default"), await expiry("own")], [undefined, 2, 90]);
+    const before = await expiry("own");
+    await short.get(["a"], "own");
+    assert.equal(await expiry("own"), before, "it is not to be refreshed");
+    const ofAda = new AgentMemoryStore(memory, { agent: "ada" });
+    await ofAda.put(["notes"], "k", { text: "tea" }, false);
+    assert.deepEqual(await ofAda.listNamespaces(), [["notes"]]);
+    assert.deepEqual(await store.listNamespaces({ prefix: ["ada"] }), [["ada", "notes"]]);
+    assert.deepEqual(await ofAda.search([], { query: "tea" }), [], "`index: false` leaves it out");
+    await assert.rejects(store.search([], { filter: { n: { $regex: "1" } } }), /no operator/);
+    await assert.rejects(store.put(["a"], "k", { text: "x".repeat(2 ** 20) }), /at most/);
+    const other = await openMemory({ allow: [], toolsets: ["files"], dataDir: join(repository(context), "other") });
+    assert.throws(() => new AgentMemoryStore(other), /toolset `items`/);
+    await other.close();
+  }));

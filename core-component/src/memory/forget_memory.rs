@@ -34,7 +34,7 @@ pub(super) struct Input {
     /// With `id`: the `section` of the hit.
     #[schemars(length(min = 1, max = 100))]
     section: Option<String>,
-    /// Only what this agent kept, and all stores and memory files.
+    /// Only what this agent kept, and all stores, memory files and items.
     agent: Option<AgentName>,
     /// Of the session logs, only those of this repository: its absolute path.
     #[schemars(length(min = 1, max = 4096))]

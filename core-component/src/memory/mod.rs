@@ -17,14 +17,16 @@ mod undated;
 mod unread;
 mod vectors;
 
+pub(crate) use search_memory::query_of;
+
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;
 
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "memory",
     title: "All memory",
-    description: "Over all mounted toolsets: what to go on with, a search by a question in plain words, and \
-                  the removal of a secret",
+    description: "Over all mounted toolsets: what to go on with, a search by a question, and the removal of a \
+                  secret",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::MemorySettings>("memory").map(drop),

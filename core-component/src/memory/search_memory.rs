@@ -63,7 +63,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = 2000))]
     query: String,
-    /// Only what this agent kept, and all stores and memory files. Layers are searched only with it.
+    /// Only what this agent kept, and all stores, memory files and items. Layers are searched only with it.
     agent: Option<AgentName>,
     /// Only this repository's session logs: its absolute path.
     #[schemars(length(min = 1, max = 4096))]
@@ -220,15 +220,18 @@ impl Tool for SearchMemory {
     }
 }
 
-/// The query for a question, with the words of the thesaurus unless the host wants none. It is empty
-/// if there are no words to look for beside such as "yesterday".
+/// The query for a question with dates. It is empty if there are no words to look for beside such as "yesterday".
 fn query(call: &Call<'_>, asked: &AskedDays) -> Query {
-    let settings = MemorySettings::new(call.context);
-    let usual = settings.usual_language();
     if !asked.days.is_empty() && !Query::is_telling(&asked.rest) {
-        return Query::in_language("", usual);
+        return Query::in_language("", MemorySettings::new(call.context).usual_language());
     }
-    let query = Query::in_language(&asked.rest, usual);
+    query_of(call, &asked.rest)
+}
+
+/// The query for a question without dates, with the words of the thesaurus unless the host wants none.
+pub(crate) fn query_of(call: &Call<'_>, question: &str) -> Query {
+    let settings = MemorySettings::new(call.context);
+    let query = Query::in_language(question, settings.usual_language());
     if settings.no_thesaurus { query } else { query.with_thesaurus() }
 }
 

@@ -34,6 +34,11 @@ impl Owner {
         Self { toolset: "files", ..Self::default() }
     }
 
+    /// The items, which belong to no agent.
+    pub fn of_items() -> Self {
+        Self { toolset: "items", ..Self::default() }
+    }
+
     /// A store.
     pub fn of_store(store: &str) -> Self {
         Self { toolset: "stores", store: Some(store.to_owned()), ..Self::default() }
@@ -217,6 +222,10 @@ pub(crate) struct ReadArguments {
     pub store: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub namespace: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_expired: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -127,8 +127,9 @@ fn simplify(schema: &mut Schema) {
         for (name, property) in properties.iter_mut() {
             let optional = !required.iter().any(|required| required == name);
             if let Value::Object(property) = property {
-                // A default of null or [] says nothing new.
-                let says_nothing = |value: &Value| value.is_null() || *value == json!([]);
+                // A default of null, [] or {} says nothing new.
+                let says_nothing =
+                    |value: &Value| value.is_null() || [json!([]), json!({})].contains(value);
                 property.retain(|keyword, value| keyword != "default" || !says_nothing(value));
                 without_null(property, optional);
             }

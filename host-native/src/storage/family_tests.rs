@@ -250,7 +250,7 @@ fn a_family_and_other_places_do_not_meet() {
     let (_scratch, base) = base();
     let storage = storage(&base);
     let directory = |path: String| NamedPlace {
-        label: "items".to_owned(),
+        label: "drawer".to_owned(),
         kind: NamedPlaceKind::Directory,
         path: path.into(),
         is_private: true,
@@ -264,6 +264,6 @@ fn a_family_and_other_places_do_not_meet() {
     fs::write(format!("{base}/config/registry.yaml"), registry.to_string()).unwrap();
     fs::create_dir(format!("{base}/home/apart")).unwrap();
     let within = storage.open(&place("in"), &[]).unwrap_err();
-    assert!(within.message.contains("it lies within `items`"), "{within}");
+    assert!(within.message.contains("it lies within `drawer`"), "{within}");
     assert!(storage.open(&place("apart"), &[]).is_ok());
 }

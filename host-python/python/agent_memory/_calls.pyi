@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 from . import toolsets
-from ._methods import AsyncFiles, AsyncLayers, AsyncMemory, AsyncRecords, AsyncSessions, AsyncStores, Files, Layers, Memory, Records, Sessions, Stores
+from ._methods import AsyncFiles, AsyncItems, AsyncLayers, AsyncMemory, AsyncRecords, AsyncSessions, AsyncStores, Files, Items, Layers, Memory, Records, Sessions, Stores
 from .outcome import Outcome
 
 class Calls:
@@ -18,6 +18,8 @@ class Calls:
     def stores(self) -> Stores: ...
     @property
     def files(self) -> Files: ...
+    @property
+    def items(self) -> Items: ...
     @property
     def memory(self) -> Memory: ...
     @overload
@@ -371,6 +373,42 @@ class Calls:
     @overload
     def call(
         self,
+        name: Literal["search_items"],
+        arguments: toolsets.SearchItemsInput = ...,
+    ) -> Outcome[toolsets.SearchItemsOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["get_item"],
+        arguments: toolsets.GetItemInput,
+    ) -> Outcome[toolsets.GetItemOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["put_item"],
+        arguments: toolsets.PutItemInput,
+    ) -> Outcome[toolsets.PutItemOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["delete_item"],
+        arguments: toolsets.DeleteItemInput,
+    ) -> Outcome[toolsets.DeleteItemOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["list_namespaces"],
+        arguments: toolsets.ListNamespacesInput = ...,
+    ) -> Outcome[toolsets.ListNamespacesOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["batch_items"],
+        arguments: toolsets.BatchItemsInput,
+    ) -> Outcome[toolsets.BatchItemsOutput]: ...
+    @overload
+    def call(
+        self,
         name: Literal["resume_memory"],
         arguments: toolsets.ResumeMemoryInput = ...,
     ) -> Outcome[toolsets.ResumeMemoryOutput]: ...
@@ -400,6 +438,8 @@ class AsyncCalls:
     def stores(self) -> AsyncStores: ...
     @property
     def files(self) -> AsyncFiles: ...
+    @property
+    def items(self) -> AsyncItems: ...
     @property
     def memory(self) -> AsyncMemory: ...
     @overload
@@ -750,6 +790,42 @@ class AsyncCalls:
         name: Literal["rename_memory_file"],
         arguments: toolsets.RenameMemoryFileInput,
     ) -> Outcome[toolsets.RenameMemoryFileOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["search_items"],
+        arguments: toolsets.SearchItemsInput = ...,
+    ) -> Outcome[toolsets.SearchItemsOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["get_item"],
+        arguments: toolsets.GetItemInput,
+    ) -> Outcome[toolsets.GetItemOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["put_item"],
+        arguments: toolsets.PutItemInput,
+    ) -> Outcome[toolsets.PutItemOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["delete_item"],
+        arguments: toolsets.DeleteItemInput,
+    ) -> Outcome[toolsets.DeleteItemOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["list_namespaces"],
+        arguments: toolsets.ListNamespacesInput = ...,
+    ) -> Outcome[toolsets.ListNamespacesOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["batch_items"],
+        arguments: toolsets.BatchItemsInput,
+    ) -> Outcome[toolsets.BatchItemsOutput]: ...
     @overload
     async def call(
         self,

@@ -11,10 +11,10 @@ from typing import Literal, TypedDict, Union
 Path = Union[str, "os.PathLike[str]"]
 
 #: The name that mounts a toolset; `all` mounts every one.
-ToolsetName = Literal["sessions", "records", "layers", "stores", "files", "memory", "all"]
+ToolsetName = Literal["sessions", "records", "layers", "stores", "files", "items", "memory", "all"]
 
 #: A place with a database.
-DatabasePlace = Literal["records", "layers"]
+DatabasePlace = Literal["records", "layers", "items"]
 
 
 class _StartSessionInput(TypedDict):
@@ -2360,6 +2360,351 @@ class RenameMemoryFileOutput(TypedDict):
     text: str
 
 
+class SearchItemsInput(TypedDict, total=False):
+    """The input of `search_items`."""
+
+    #: The first labels of their namespaces. All if empty.
+    namespace_prefix: list[str]
+
+    #: A question or some words.
+    query: str
+
+    #: The values of fields, such as `{"kind": "note", "size": {"$gte": 3}}`. Operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`.
+    filter: dict[str, object]
+
+    #: How many at most.
+    limit: int
+
+    #: How many to skip.
+    offset: int
+
+
+class _SearchItemsOutputItems(TypedDict):
+    """A part of the class below."""
+
+    namespace: list[str]
+
+    key: str
+
+    value: dict[str, object]
+
+    created_at: str
+
+    updated_at: str
+
+
+class SearchItemsOutputItems(_SearchItemsOutputItems, total=False):
+    """A part of the class below."""
+
+    expires_at: str
+
+    score: float
+
+
+class _SearchItemsOutput(TypedDict):
+    """The output of `search_items`."""
+
+    items: list[SearchItemsOutputItems]
+
+
+class SearchItemsOutput(_SearchItemsOutput, total=False):
+    """The output of `search_items`."""
+
+    note: str
+
+
+class GetItemInput(TypedDict):
+    """The input of `get_item`."""
+
+    #: Its labels.
+    namespace: list[str]
+
+    #: Its key.
+    key: str
+
+
+class _GetItemOutputItem(TypedDict):
+    """A part of the class below."""
+
+    namespace: list[str]
+
+    key: str
+
+    value: dict[str, object]
+
+    created_at: str
+
+    updated_at: str
+
+
+class GetItemOutputItem(_GetItemOutputItem, total=False):
+    """A part of the class below."""
+
+    expires_at: str
+
+    score: float
+
+
+class GetItemOutput(TypedDict, total=False):
+    """The output of `get_item`."""
+
+    item: GetItemOutputItem
+
+    note: str
+
+
+class _PutItemInput(TypedDict):
+    """The input of `put_item`."""
+
+    #: Labels from the general to the special, such as `["users", "ada"]`, without periods.
+    namespace: list[str]
+
+    #: Its key in the namespace.
+    key: str
+
+    #: The object.
+    value: dict[str, object]
+
+
+class PutItemInput(_PutItemInput, total=False):
+    """The input of `put_item`."""
+
+    #: The fields that a search reads, such as `title` or `parts[*].text`. All if left out, none if empty.
+    index: list[str]
+
+    #: It expires after so many seconds.
+    ttl_seconds: int
+
+
+class _PutItemOutput(TypedDict):
+    """The output of `put_item`."""
+
+    is_new: bool
+
+
+class PutItemOutput(_PutItemOutput, total=False):
+    """The output of `put_item`."""
+
+    expires_at: str
+
+
+class DeleteItemInput(TypedDict):
+    """The input of `delete_item`."""
+
+    #: Its labels.
+    namespace: list[str]
+
+    #: Its key.
+    key: str
+
+
+class DeleteItemOutput(TypedDict):
+    """The output of `delete_item`."""
+
+    deleted: bool
+
+
+class ListNamespacesInput(TypedDict, total=False):
+    """The input of `list_namespaces`."""
+
+    #: They begin with these labels; `*` is any one.
+    prefix: list[str]
+
+    #: They end with these labels.
+    suffix: list[str]
+
+    #: Cut to so many labels.
+    max_depth: int
+
+    #: How many at most.
+    limit: int
+
+    #: How many to skip.
+    offset: int
+
+
+class _ListNamespacesOutput(TypedDict):
+    """The output of `list_namespaces`."""
+
+    namespaces: list[list[str]]
+
+
+class ListNamespacesOutput(_ListNamespacesOutput, total=False):
+    """The output of `list_namespaces`."""
+
+    note: str
+
+
+class _BatchItemsInputOperationsPut(TypedDict):
+    """A part of the class below."""
+
+    #: Labels from the general to the special, such as `["users", "ada"]`, without periods.
+    namespace: list[str]
+
+    #: Its key in the namespace.
+    key: str
+
+    #: The object.
+    value: dict[str, object]
+
+
+class BatchItemsInputOperationsPut(_BatchItemsInputOperationsPut, total=False):
+    """A part of the class below."""
+
+    #: The fields that a search reads, such as `title` or `parts[*].text`. All if left out, none if empty.
+    index: list[str]
+
+    #: It expires after so many seconds.
+    ttl_seconds: int
+
+
+class BatchItemsInputOperationsDelete(TypedDict):
+    """A part of the class below."""
+
+    #: Its labels.
+    namespace: list[str]
+
+    #: Its key.
+    key: str
+
+
+class BatchItemsInputOperationsGet(TypedDict):
+    """A part of the class below."""
+
+    #: Its labels.
+    namespace: list[str]
+
+    #: Its key.
+    key: str
+
+
+class BatchItemsInputOperationsSearch(TypedDict, total=False):
+    """A part of the class below."""
+
+    #: The first labels of their namespaces. All if empty.
+    namespace_prefix: list[str]
+
+    #: A question or some words.
+    query: str
+
+    #: The values of fields, such as `{"kind": "note", "size": {"$gte": 3}}`. Operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`.
+    filter: dict[str, object]
+
+    #: How many at most.
+    limit: int
+
+    #: How many to skip.
+    offset: int
+
+
+class BatchItemsInputOperationsList(TypedDict, total=False):
+    """A part of the class below."""
+
+    #: They begin with these labels; `*` is any one.
+    prefix: list[str]
+
+    #: They end with these labels.
+    suffix: list[str]
+
+    #: Cut to so many labels.
+    max_depth: int
+
+    #: How many at most.
+    limit: int
+
+    #: How many to skip.
+    offset: int
+
+
+class BatchItemsInputOperations(TypedDict, total=False):
+    """A part of the class below."""
+
+    #: As `put_item`.
+    put: BatchItemsInputOperationsPut
+
+    #: As `delete_item`.
+    delete: BatchItemsInputOperationsDelete
+
+    #: As `get_item`.
+    get: BatchItemsInputOperationsGet
+
+    #: As `search_items`.
+    search: BatchItemsInputOperationsSearch
+
+    #: As `list_namespaces`.
+    list: BatchItemsInputOperationsList
+
+    #: Items that `get` or `search` finds begin their time to live anew.
+    refresh_ttl: bool
+
+
+class BatchItemsInput(TypedDict):
+    """The input of `batch_items`."""
+
+    #: Each has one of `put`, `delete`, `get`, `search` and `list`.
+    operations: list[BatchItemsInputOperations]
+
+
+class _BatchItemsOutputResultsItem(TypedDict):
+    """A part of the class below."""
+
+    namespace: list[str]
+
+    key: str
+
+    value: dict[str, object]
+
+    created_at: str
+
+    updated_at: str
+
+
+class BatchItemsOutputResultsItem(_BatchItemsOutputResultsItem, total=False):
+    """A part of the class below."""
+
+    expires_at: str
+
+    score: float
+
+
+class _BatchItemsOutputResultsItems(TypedDict):
+    """A part of the class below."""
+
+    namespace: list[str]
+
+    key: str
+
+    value: dict[str, object]
+
+    created_at: str
+
+    updated_at: str
+
+
+class BatchItemsOutputResultsItems(_BatchItemsOutputResultsItems, total=False):
+    """A part of the class below."""
+
+    expires_at: str
+
+    score: float
+
+
+class BatchItemsOutputResults(TypedDict, total=False):
+    """A part of the class below."""
+
+    item: BatchItemsOutputResultsItem
+
+    items: list[BatchItemsOutputResultsItems]
+
+    namespaces: list[list[str]]
+
+
+class BatchItemsOutput(TypedDict):
+    """The output of `batch_items`."""
+
+    results: list[BatchItemsOutputResults]
+
+
 class ResumeMemoryInput(TypedDict, total=False):
     """The input of `resume_memory`."""
 
@@ -2391,7 +2736,7 @@ class SearchMemoryInput(TypedDict, total=False):
     #: A question or some words.
     query: str
 
-    #: Only what this agent kept, and all stores and memory files. Layers are searched only with it.
+    #: Only what this agent kept, and all stores, memory files and items. Layers are searched only with it.
     agent: str
 
     #: Only this repository's session logs: its absolute path.
@@ -2434,6 +2779,10 @@ class SearchMemoryOutputHitsReadArguments(_SearchMemoryOutputHitsReadArgumentsFr
     store: str
 
     path: str
+
+    namespace: list[str]
+
+    key: str
 
     include_expired: bool
 
@@ -2536,7 +2885,7 @@ class ForgetMemoryInput(TypedDict, total=False):
     #: With `id`: the `section` of the hit.
     section: str
 
-    #: Only what this agent kept, and all stores and memory files.
+    #: Only what this agent kept, and all stores, memory files and items.
     agent: str
 
     #: Of the session logs, only those of this repository: its absolute path.
@@ -2632,6 +2981,13 @@ class FilesSettings(TypedDict, total=False):
     directory: Path
 
 
+class ItemsSettings(TypedDict, total=False):
+    """The settings of `items`."""
+
+    #: Database of the items. Default: items.db in the data directory
+    file: Path
+
+
 class MemorySettings(TypedDict, total=False):
     """The settings of `memory`."""
 
@@ -2652,4 +3008,5 @@ class ToolsetSettings(TypedDict, total=False):
     layers: LayersSettings
     stores: StoresSettings
     files: FilesSettings
+    items: ItemsSettings
     memory: MemorySettings

@@ -295,7 +295,7 @@ impl Case {
 
     /// Whether it is in a format that is a database, or converts to one. Others may use one in a step.
     pub fn needs_a_database(&self) -> bool {
-        self.toolset() == "layers"
+        ["layers", "items"].contains(&self.toolset())
             || self.name.ends_with("@sqlite")
             || self.calls("convert_records")
     }
@@ -417,7 +417,7 @@ impl Case {
     /// `records` can check them by its calls instead.
     pub fn then(&self) -> Option<Documents> {
         match (&self.text.then, self.format) {
-            _ if self.toolset() == "layers" => None,
+            _ if ["layers", "items"].contains(&self.toolset()) => None,
             (Some(then), _) => Some(then.documents(self)),
             (None, Some(_)) if self.toolset() == "memory" || self.text.given.is_none() => None,
             (None, _) => Some(self.given()),

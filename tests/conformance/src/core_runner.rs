@@ -238,7 +238,7 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
     }
     if case.toolset() == "memory" {
         memory.grant_family("stores");
-        let labels = ["records", "layers", "files"].into_iter();
+        let labels = ["records", "layers", "files", "items"].into_iter();
         labels.for_each(|label| memory.grant(Place::named(label)));
     }
     memory.grant(place.clone());

@@ -88,6 +88,12 @@ fn no_storage_fault_damages_the_files() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
+fn no_storage_fault_damages_the_items() {
+    Sweep::new("items").sampling(5, &["examples", "storing", "batch", "expiry"]).run();
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_storage_fault_hides_what_a_search_could_not_read() {
     // A search reports what it cannot read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];

@@ -49,11 +49,13 @@ fn filled() -> InMemoryStorage {
     memory.put(&records, Area::Documents, "bob.json.backup", file);
     memory.grant(Place::named("layers"));
     memory.grant_family("stores");
+    memory.grant(Place::named("items"));
     memory.put(&Place::named("files"), Area::Documents, "notes.md", "hunter22\n");
     for (tool, arguments) in [
         ("records_add_core_memory", json!({"agent_id": "ada", "content": "hunter22"})),
         ("layers_add_core_memory", json!({"agent_id": "ada", "memory": "Use hunter22"})),
         ("add_recent_memory", json!({"agent_id": "ada", "memory": "Used hunter22"})),
+        ("put_item", json!({"namespace": ["a"], "key": "k", "value": {"text": "hunter22"}})),
         ("add_memory", json!({"store": "team", "path": "a/page", "content": "hunter22"})),
     ] {
         memory.begin_call();

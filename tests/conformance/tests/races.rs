@@ -20,6 +20,7 @@ fn storage() -> InMemoryStorage {
     storage.grant(Place::named("records"));
     storage.grant(Place::named("layers"));
     storage.grant(Place::named("files"));
+    storage.grant(Place::named("items"));
     storage.grant(Place::repository("/project"));
     storage.grant_family("stores");
     storage
@@ -247,4 +248,27 @@ fn edits_of_one_file_that_several_clients_make_at_once_all_stand() {
     });
     let after = storage.documents(&place, Area::Documents).remove("todo.md");
     assert_eq!(after, Some(text.replace("open", "done").into_bytes()));
+}
+
+#[test]
+fn batches_of_items_that_several_clients_make_at_once_all_stand() {
+    let (storage, clients) = (storage(), 4);
+    at_once(&storage, clients, Format::Json, |client| {
+        for call in 0..CALLS {
+            let put = |part: u64| {
+                let key = format!("c{}-{call}-{part}", client.number);
+                json!({"put": {"namespace": ["race"], "key": key, "value": {"n": client.number}}})
+            };
+            let of_all =
+                json!({"put": {"namespace": ["race"], "key": "all", "value": {"n": call}}});
+            let operations = [put(0), of_all, put(1)];
+            let answer = client.call("batch_items", json!({ "operations": operations }));
+            assert_eq!(answer.get("error"), None, "{answer}");
+        }
+    });
+    let found = at_once(&storage, 1, Format::Json, |client| {
+        client.call("search_items", json!({"limit": 1000}))["items"].clone()
+    });
+    let items = found[0].as_array().expect("the items");
+    assert_eq!(items.len() as u64, clients * CALLS * 2 + 1);
 }

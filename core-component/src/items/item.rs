@@ -1,0 +1,68 @@
+//! An item, as the database has it and as an answer shows it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::fields::text_of;
+use super::reach::Reach;
+use crate::index::number_of;
+use crate::time::Timestamp;
+
+/// An item of the database.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Item {
+    pub id: i64,
+    /// The namespace in the database.
+    pub namespace: Vec<String>,
+    pub key: String,
+    pub value: Map<String, Value>,
+    /// The paths of the fields that a search reads. All if it is none.
+    pub paths: Option<Vec<String>>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub ttl_seconds: Option<i64>,
+    pub expires_at: Option<Timestamp>,
+    /// See [`stamp`].
+    pub stamp: i64,
+}
+
+impl Item {
+    /// The text that a search reads.
+    pub fn text(&self) -> String {
+        text_of(&self.value, self.paths.as_deref())
+    }
+
+    /// Whether a search finds it.
+    pub fn is_indexed(&self) -> bool {
+        self.paths.as_ref().is_none_or(|paths| !paths.is_empty())
+    }
+
+    pub fn shown(self, reach: &Reach<'_>) -> Shown {
+        let Self { namespace, key, value, created_at, updated_at, expires_at, .. } = self;
+        let namespace = reach.seen(namespace);
+        Shown { namespace, key, value, created_at, updated_at, expires_at, score: None }
+    }
+}
+
+/// A number of what a search needs of an item, below 2⁴⁰, so that their sum is an integer of SQLite.
+pub(super) fn stamp(value: &str, paths: Option<&str>, updated_at: Timestamp) -> i64 {
+    let paths = paths.unwrap_or_default();
+    number_of(&format!("{updated_at} {paths} {value}")) & ((1 << 40) - 1)
+}
+
+// An item in an answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shown {
+    pub namespace: Vec<String>,
+    pub key: String,
+    pub value: Map<String, Value>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    // With a query: the higher the better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}

@@ -1,0 +1,56 @@
+//! The `items` toolset: JSON objects under keys in namespaces, as a program keeps them. The contract
+//! is that of LangGraph's `BaseStore`, so its filters, its limits and the order of a batch are the
+//! same here.
+//!
+//! A namespace is a list of labels, such as `["users", "ada", "facts"]`. Items are rows of one SQLite
+//! database: one transaction is one batch, and a row that has expired is in no answer.
+
+mod batch_items;
+mod delete_item;
+mod error;
+mod fields;
+mod filter;
+mod forget;
+mod get_item;
+mod item;
+mod list_namespaces;
+mod namespace;
+mod place;
+mod put_item;
+mod ranked;
+mod reach;
+mod resume;
+mod search;
+mod search_items;
+mod settings;
+mod sqlite;
+mod transaction;
+
+use crate::tool::ErasedTool;
+use crate::toolset::Toolset;
+
+pub(crate) const TOOLSET: Toolset = Toolset {
+    name: "items",
+    title: "Items",
+    description: "JSON objects under keys in namespaces",
+    is_default: false,
+    settings: settings::SETTINGS,
+    check: |settings| settings.of::<settings::ItemsSettings>("items").map(drop),
+    places: &[place::FILE],
+    tools: &[
+        ErasedTool::new::<search_items::SearchItems>(),
+        ErasedTool::new::<get_item::GetItem>(),
+        ErasedTool::new::<put_item::PutItem>(),
+        ErasedTool::new::<delete_item::DeleteItem>(),
+        ErasedTool::new::<list_namespaces::ListNamespaces>(),
+        ErasedTool::new::<batch_items::BatchItems>(),
+    ],
+    resources: None,
+    prompts: &[],
+    complete: |_, _| Ok(Vec::new()),
+    follow_ups: None,
+    left_out_by: None,
+    search: Some(search::SOURCE),
+    resume: Some(resume::RESUME),
+    forget: Some(forget::FORGET),
+};

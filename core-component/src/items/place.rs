@@ -1,0 +1,45 @@
+//! The place of the items.
+
+use super::error::Error;
+use crate::storage::database::{Connection, Kind};
+use crate::storage::{ErrorCode, Place};
+use crate::tool::Call;
+use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
+
+/// Its label.
+const LABEL: &str = "items";
+
+/// The database that the file is.
+const DATABASE: &str = "items.db";
+
+/// The place as it is described to hosts.
+pub(super) const FILE: PlaceDescription = PlaceDescription {
+    label: LABEL,
+    title: "Database of the items",
+    kind: PlaceKind::File,
+    is_private: true,
+    setting: "file",
+    default: "data:items.db",
+    databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+    missing: "this host has no database for items: set one, or mount the toolset `items` where \
+              there is a data directory",
+};
+
+pub(super) fn place() -> Place {
+    Place::named(LABEL)
+}
+
+/// The database, which is created if it is missing.
+pub(super) fn database<'a>(call: &'a Call<'_>) -> Result<Box<dyn Connection + 'a>, Error> {
+    Ok(call.storage.open_database(&place(), DATABASE, Kind::Kept, true)?)
+}
+
+/// The database, or none if it does not exist.
+pub(super) fn existing_database<'a>(
+    call: &'a Call<'_>,
+) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
+    match call.storage.open_database(&place(), DATABASE, Kind::Kept, false) {
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
+}

@@ -1,0 +1,104 @@
+//! The namespaces that a caller reaches.
+//!
+//! A caller that may use one agent sees the namespaces below that agent's label as all there are. A
+//! caller of several agents sees them below their labels, one without bounds everything.
+
+use super::error::Error;
+use super::namespace::{Below, Root, check};
+use crate::context::Context;
+
+/// The namespaces that a caller reaches.
+pub(super) enum Reach<'a> {
+    Everything,
+    /// Those below the only agent that it may use.
+    Agent(&'a str),
+    /// Those below the agents that it may use.
+    Agents(&'a [String]),
+}
+
+impl<'a> Reach<'a> {
+    pub fn new(context: &'a Context) -> Self {
+        match (context.only_agent(), context.agents.as_deref()) {
+            (Some(agent), _) => Self::Agent(agent),
+            (None, Some(agents)) => Self::Agents(agents),
+            (None, None) => Self::Everything,
+        }
+    }
+
+    /// The collection in the index of a search of these namespaces. A search knows nothing of the items
+    /// that its caller does not reach, so it leaves their index alone.
+    pub fn collection(&self) -> String {
+        match self {
+            Self::Everything => EVERYTHING.to_owned(),
+            Self::Agent(agent) => format!("{EVERYTHING}/{agent}"),
+            Self::Agents(agents) => format!("{EVERYTHING}//{}", agents.join("/")),
+        }
+    }
+
+    /// The namespace in the database to read from.
+    ///
+    /// # Errors
+    ///
+    /// `PERMISSION_ERROR` if the caller may not use it.
+    pub fn stored(&self, labels: &[String]) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Everything => Ok(labels.to_vec()),
+            Self::Agent(agent) => Ok([&[(*agent).to_owned()], labels].concat()),
+            Self::Agents(agents) => match labels.first() {
+                Some(first) if agents.contains(first) && labels.len() > 1 => Ok(labels.to_vec()),
+                _ => Err(Error::not_below_an_agent(labels, agents)),
+            },
+        }
+    }
+
+    /// Checks the labels of a namespace to which an item is to be written. The name of an agent is no
+    /// label of its own.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for labels that break a rule of LangGraph.
+    pub fn check_labels(&self, labels: &[String]) -> Result<(), Error> {
+        let skipped = usize::from(matches!(self, Self::Agents(_)));
+        check(labels.get(skipped..).unwrap_or_default())
+    }
+
+    /// The labels of a stored namespace, as the caller sees them.
+    pub fn seen(&self, mut stored: Vec<String>) -> Vec<String> {
+        if matches!(self, Self::Agent(_)) && !stored.is_empty() {
+            stored.remove(0);
+        }
+        stored
+    }
+
+    /// What is below some labels and within reach.
+    ///
+    /// # Errors
+    ///
+    /// `PERMISSION_ERROR` if the caller may not use them.
+    pub fn below(&self, labels: &[String]) -> Result<Below, Error> {
+        let root = |labels: &[String], is_itself_in| Root { labels: labels.to_vec(), is_itself_in };
+        Ok(match self {
+            Self::Everything if labels.is_empty() => Below::Everything,
+            Self::Everything => Below::Any(vec![root(labels, true)]),
+            Self::Agent(_) => Below::Any(vec![root(&self.stored(labels)?, !labels.is_empty())]),
+            Self::Agents(agents) => match labels {
+                [] => {
+                    let agents = agents.iter().map(std::slice::from_ref);
+                    Below::Any(agents.map(|agent| root(agent, false)).collect())
+                }
+                [agent] if agents.contains(agent) => Below::Any(vec![root(labels, false)]),
+                _ => Below::Any(vec![root(&self.stored(labels)?, true)]),
+            },
+        })
+    }
+
+    /// The collections in the index that may have an item of a stored namespace.
+    pub fn collections(context: &'a Context, stored: &[String]) -> Vec<String> {
+        let of_agent = stored.first().map(|agent| format!("{EVERYTHING}/{agent}"));
+        let own = Self::new(context).collection();
+        [EVERYTHING.to_owned(), own].into_iter().chain(of_agent).collect()
+    }
+}
+
+/// The collection of all items.
+const EVERYTHING: &str = "items";

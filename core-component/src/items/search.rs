@@ -1,0 +1,115 @@
+//! Items, as entries of a search. They belong to no agent.
+
+use super::error::Error;
+use super::item::Item;
+use super::place::place;
+use super::reach::Reach;
+use super::sqlite::Rows;
+use super::transaction::read_view;
+use crate::index::Index;
+use crate::rows::read_rows;
+use crate::source::{
+    Collector, DocumentKey, Entry, EntryId, OwnedCollection, Owner, ReadArguments, ReadCall,
+    ReadDocuments, UnreadDocument,
+};
+use crate::tool::{Call, Checked, Source};
+
+pub(super) const SOURCE: Source =
+    Source { toolset: "items", collect, read: |call, _, keys| Ok(read(call, keys)?), collections };
+
+/// The collection that a search of the caller looks at.
+fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
+    let name = Reach::new(call.context).collection();
+    Ok(vec![OwnedCollection { owner: owner(), place: place(), name }])
+}
+
+/// The beginning of the id that a hit has of an item.
+const ID: &str = "items/";
+
+/// Adds the items that the caller reaches.
+fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
+    if !collector.request.is_for(&owner()) {
+        return Ok(());
+    }
+    collector.begin(owner());
+    let skipped = add(call, &Reach::new(call.context), collector)?;
+    collector.skip_some(owner(), skipped, "item", "items");
+    Ok(())
+}
+
+pub(super) fn owner() -> Owner {
+    Owner::of_items()
+}
+
+/// The id of a hit.
+pub(super) fn id_of(row: i64) -> EntryId {
+    EntryId::Text(format!("{ID}{row}"))
+}
+
+/// The row of the id of a hit. `None` if it is of no item.
+pub(super) fn row_of_id(id: &str) -> Option<i64> {
+    id.strip_prefix(ID)?.parse().ok()
+}
+
+/// The row of an entry, which may still be unread.
+pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64> {
+    match (entry.unread, &entry.id) {
+        (Some(unread), _) => match documents[unread.document].key {
+            DocumentKey::Row { key, .. } => Some(key),
+            DocumentKey::Path(_) => None,
+        },
+        (None, Some(EntryId::Text(id))) => row_of_id(id),
+        (None, _) => None,
+    }
+}
+
+/// Adds the items within reach to those of the last owner. Returns how many it did not look at.
+pub(super) fn add(
+    call: &Call<'_>,
+    reach: &Reach<'_>,
+    collector: &mut Collector<'_>,
+) -> Result<u64, Error> {
+    let search = collector.request.for_index();
+    let mut index = Index::open(call.storage, place(), &reach.collection(), search);
+    let below = reach.below(&[])?;
+    let entry = |item: &Item| entry(call, reach, item);
+    let skipped = read_view(call, |reader| {
+        Rows { reader, below: &below, entry: &entry }.add_to(&mut index, collector)
+    })?;
+    index.update_rows();
+    Ok(skipped)
+}
+
+/// Reads items again.
+fn read(call: &Call<'_>, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> {
+    let reach = Reach::new(call.context);
+    let below = reach.below(&[])?;
+    let entry = |item: &Item| entry(call, &reach, item);
+    let ids = keys.iter().map(|key| match key {
+        DocumentKey::Row { key, .. } => *key,
+        DocumentKey::Path(_) => 0,
+    });
+    let ids: Vec<i64> = ids.collect();
+    read_view(call, |reader| read_rows(&Rows { reader, below: &below, entry: &entry }, &ids))
+}
+
+/// An item. The words of its namespace and its key count, too.
+fn entry(call: &Call<'_>, reach: &Reach<'_>, item: &Item) -> Entry {
+    let namespace = reach.seen(item.namespace.clone());
+    let about = if item.is_indexed() {
+        format!("{} {}", namespace.join(" "), item.key)
+    } else {
+        String::new()
+    };
+    let key = Some(item.key.clone());
+    let arguments = ReadArguments { namespace, key, ..ReadArguments::default() };
+    Entry {
+        id: Some(id_of(item.id)),
+        created_at: Some(item.created_at),
+        updated_at: Some(item.updated_at).filter(|updated_at| *updated_at > item.created_at),
+        text: item.text(),
+        about,
+        read: Some(ReadCall { tool: call.listed("items", "get_item"), arguments }),
+        ..Entry::default()
+    }
+}

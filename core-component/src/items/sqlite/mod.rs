@@ -1,0 +1,12 @@
+//! All SQL of the toolset.
+
+mod reader;
+mod rows;
+mod schema;
+mod sql;
+mod writer;
+
+pub(super) use reader::Reader;
+pub(super) use rows::Rows;
+pub(super) use schema::{has_tables, prepare};
+pub(super) use writer::{NewItem, Writer};

@@ -1,0 +1,165 @@
+//! Changing items.
+
+use serde_json::{Map, Value as Json};
+
+use super::reader::Reader;
+use super::sql::{integer, into_text, json, milliseconds, statement, text};
+use crate::items::error::Error;
+use crate::items::item::stamp;
+use crate::items::namespace::{labels, stored};
+use crate::storage::database::{Transaction, Value};
+use crate::time::Timestamp;
+
+/// The most expired rows that a change removes.
+const MAX_EXPIRED: u32 = 1_000;
+
+/// An item to store.
+pub(in crate::items) struct NewItem<'a> {
+    pub namespace: &'a [String],
+    pub key: &'a str,
+    pub value: &'a Map<String, Json>,
+    pub paths: Option<&'a [String]>,
+    pub ttl_seconds: Option<i64>,
+}
+
+/// Changes of items in a write transaction.
+pub(in crate::items) struct Writer<'a> {
+    transaction: &'a dyn Transaction,
+    now: Timestamp,
+    has_changed: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(transaction: &'a dyn Transaction, now: Timestamp) -> Self {
+        Self { transaction, now, has_changed: false }
+    }
+
+    pub fn reader(&self) -> Reader<'a> {
+        Reader::new(Some(self.transaction), self.now)
+    }
+
+    /// Whether there is anything to commit.
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    fn query(
+        &self,
+        sql: &str,
+        parameters: impl Into<Vec<Value>>,
+    ) -> Result<Vec<Vec<Value>>, Error> {
+        Ok(self.transaction.query(&statement(sql, parameters), 1)?.rows)
+    }
+
+    fn execute(&mut self, sql: &str, parameters: impl Into<Vec<Value>>) -> Result<u64, Error> {
+        let effects = self.transaction.execute(&[statement(sql, parameters)])?;
+        let changes = effects.iter().map(|effect| effect.changes).sum();
+        self.has_changed |= changes > 0;
+        Ok(changes)
+    }
+
+    /// Removes rows that have expired, at most [`MAX_EXPIRED`]. What is left is in no answer all the
+    /// same.
+    pub fn remove_expired(&mut self) -> Result<(), Error> {
+        let sql = format!(
+            "DELETE FROM items WHERE id IN (SELECT id FROM items WHERE expires_at <= ?1 \
+             ORDER BY expires_at LIMIT {MAX_EXPIRED})"
+        );
+        self.execute(&sql, [milliseconds(self.now)])?;
+        Ok(())
+    }
+
+    /// Removes all rows that have expired. Returns their ids and stored namespaces.
+    pub fn remove_all_expired(&mut self) -> Result<Vec<(i64, Vec<String>)>, Error> {
+        let sql = "DELETE FROM items WHERE expires_at <= ?1 RETURNING id, namespace";
+        let statement = statement(sql, [milliseconds(self.now)]);
+        let rows = self.transaction.query(&statement, u32::MAX)?.rows;
+        self.has_changed |= !rows.is_empty();
+        let removed = rows.into_iter().map(|mut row| {
+            let namespace = into_text(row.swap_remove(1))?;
+            Ok((integer(&row[0])?, labels(&namespace).unwrap_or_default()))
+        });
+        removed.collect()
+    }
+
+    /// Stores an item, in the place of the one of the same key. Returns when it expires, and whether it
+    /// is new.
+    pub fn put(&mut self, item: &NewItem<'_>) -> Result<(Option<Timestamp>, bool), Error> {
+        let NewItem { namespace, key, value, paths, ttl_seconds } = item;
+        let namespace = stored(namespace);
+        let value = serde_json::to_string(value).expect("a value is JSON");
+        let paths = paths.map(|paths| serde_json::to_string(paths).expect("paths are JSON"));
+        let expires_at = ttl_seconds.and_then(|seconds| self.later(seconds));
+        let integer_or_null = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
+        // An expired one is not replaced: another one begins.
+        let sql = "DELETE FROM items WHERE namespace = ?1 AND key = ?2 AND expires_at <= ?3";
+        self.execute(sql, [text(&namespace), text(key), milliseconds(self.now)])?;
+        let is_new = self
+            .query(
+                "SELECT 1 FROM items WHERE namespace = ?1 AND key = ?2",
+                [text(&namespace), text(key)],
+            )?
+            .is_empty();
+        let sql = "INSERT INTO items (namespace, key, value, paths, created_at, updated_at, \
+                   ttl_seconds, expires_at, stamp) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) \
+                   ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, \
+                   paths = excluded.paths, updated_at = excluded.updated_at, \
+                   ttl_seconds = excluded.ttl_seconds, expires_at = excluded.expires_at, \
+                   stamp = excluded.stamp";
+        let parameters = [
+            text(&namespace),
+            text(key),
+            text(&value),
+            paths.as_deref().map_or(Value::Null, text),
+            milliseconds(self.now),
+            integer_or_null(*ttl_seconds),
+            integer_or_null(expires_at.map(|moment| moment.milliseconds())),
+            Value::Integer(stamp(&value, paths.as_deref(), self.now)),
+        ];
+        self.execute(sql, parameters)?;
+        Ok((expires_at, is_new))
+    }
+
+    /// The moment some seconds after that of the call. `None` if it is after the year 9999: never.
+    fn later(&self, seconds: i64) -> Option<Timestamp> {
+        let milliseconds = seconds.checked_mul(1_000)?.checked_add(self.now.milliseconds())?;
+        Timestamp::from_milliseconds(milliseconds)
+    }
+
+    /// Deletes the item of a key. Returns whether it was there.
+    pub fn delete(&mut self, namespace: &[String], key: &str) -> Result<bool, Error> {
+        let sql = "DELETE FROM items WHERE namespace = ?1 AND key = ?2 \
+                   AND (expires_at IS NULL OR expires_at > ?3)";
+        let at_key = [text(&stored(namespace)), text(key), milliseconds(self.now)];
+        Ok(self.execute(sql, at_key)? > 0)
+    }
+
+    /// Lets items with a time to live begin it anew.
+    pub fn refresh(&mut self, ids: &[i64]) -> Result<(), Error> {
+        let sql = "UPDATE items SET expires_at = ?1 + 1000 * ttl_seconds \
+                   WHERE id IN (SELECT value FROM json_each(?2)) AND expires_at > ?1";
+        self.execute(sql, [milliseconds(self.now), json(ids)])?;
+        Ok(())
+    }
+
+    /// Writes another value and other paths of an item, and changes nothing else of it.
+    pub fn rewrite(
+        &mut self,
+        id: i64,
+        value: &Map<String, Json>,
+        paths: Option<&[String]>,
+        updated_at: Timestamp,
+    ) -> Result<(), Error> {
+        let value = serde_json::to_string(value).expect("a value is JSON");
+        let paths = paths.map(|paths| serde_json::to_string(paths).expect("paths are JSON"));
+        let sql = "UPDATE items SET value = ?2, paths = ?3, stamp = ?4 WHERE id = ?1";
+        let parameters = [
+            Value::Integer(id),
+            text(&value),
+            paths.as_deref().map_or(Value::Null, text),
+            Value::Integer(stamp(&value, paths.as_deref(), updated_at)),
+        ];
+        self.execute(sql, parameters)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! The transactions of a call: a view to read from, and a change as the only writer.
+
+use super::error::Error;
+use super::place::{database, existing_database};
+use super::sqlite::{Reader, Writer, has_tables, prepare};
+use crate::source::Owner;
+use crate::storage::database::{Connection, Mode};
+use crate::tool::Call;
+
+/// Reads from one view of the items.
+pub(super) fn read_view<T>(
+    call: &Call<'_>,
+    read: impl FnOnce(&Reader<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let now = call.context.now;
+    let Some(database) = existing_database(call)? else { return read(&Reader::new(None, now)) };
+    let view = database.begin(Mode::Read)?;
+    let has_tables = has_tables(|statement| view.query(statement, 1))?;
+    read(&Reader::new(has_tables.then_some(&*view), now))
+}
+
+/// Runs a change as the only writer. The database is created if it is missing.
+pub(super) fn change<T>(
+    call: &Call<'_>,
+    change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    change_in(call, &*database(call)?, change)
+}
+
+/// As [`change`], but does not create a missing database: `None` if there is none.
+pub(super) fn change_existing<T>(
+    call: &Call<'_>,
+    change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    let Some(database) = existing_database(call)? else { return Ok(None) };
+    if !has_tables(|statement| database.query(statement, 1))? {
+        return Ok(None);
+    }
+    change_in(call, &*database, change).map(Some)
+}
+
+fn change_in<T>(
+    call: &Call<'_>,
+    database: &dyn Connection,
+    change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let transaction = database.begin(Mode::Write(None))?;
+    prepare(&*transaction)?;
+    let mut writer = Writer::new(&*transaction, call.context.now);
+    let done = change(&mut writer)?;
+    if writer.has_changed() {
+        writer.remove_expired()?;
+        transaction.commit().map_err(Error::from_commit)?;
+        call.leave_vectors(&Owner::of_items());
+    }
+    Ok(done)
+}
