@@ -127,7 +127,9 @@ pub fn url_at(directory: &Path) -> String {
 fn spawn(programs: &Path, directory: &Path) -> Child {
     let log = fs::File::create(directory.join("log")).expect("a log");
     let mut postgres = as_server_user(&programs.join("postgres"));
-    postgres.args(["-c", "listen_addresses=", "-c", "max_connections=200", "-c", "fsync=off", "-D"]);
+    // No test takes away the power.
+    postgres.args(["-c", "fsync=off"]);
+    postgres.args(["-c", "listen_addresses=", "-c", "max_connections=200", "-D"]);
     postgres.arg(directory.join("data")).arg("-k").arg(directory).current_dir(directory);
     postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     postgres.spawn().expect("the server starts")
