@@ -57,8 +57,11 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         complaints.extend(complaints_about(&report, &expected));
         reports.push(report);
     }
-    if let Some(report) = on_postgres {
-        complaints.extend(complaints_about(&report, &Expectations::load(postgres::RUNNER)));
+    if let Some(mut report) = on_postgres {
+        let expected = Expectations::load(postgres::RUNNER);
+        complaints.extend(complaints_about(&report, &expected));
+        // A case that cannot be given to a server leaves no documents to compare.
+        report.cases.retain(|name, _| !expected.fails.contains_key(name));
         report.write();
         reports.push(report);
     }
