@@ -342,6 +342,10 @@ impl Tree for documents::Tree {
         Self::location(self)
     }
 
+    fn has_atomic_commits(&self) -> bool {
+        Self::has_atomic_commits(self)
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
         Self::lock(self, scope).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
     }

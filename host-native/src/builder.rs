@@ -51,6 +51,8 @@ pub struct Builder {
     embedder: Option<Arc<dyn Embedder>>,
     external_embedder: Option<String>,
     model_timeout: Duration,
+    #[cfg(feature = "postgres")]
+    database: Option<crate::database::DatabaseOptions>,
 }
 
 impl AgentMemory {
@@ -80,7 +82,17 @@ impl Builder {
             embedder: None,
             external_embedder: None,
             model_timeout: MAX_TIMEOUT,
+            #[cfg(feature = "postgres")]
+            database: None,
         }
+    }
+
+    /// Keeps the places of toolsets on a database server, which other hosts share. Repositories, and
+    /// places whose path a setting gives, stay on this machine.
+    #[cfg(feature = "postgres")]
+    pub fn database(mut self, options: crate::database::DatabaseOptions) -> Builder {
+        self.database = Some(options);
+        self
     }
 
     /// Mounts these toolsets, instead of the default ones; `all` mounts every one. With any of them
@@ -243,7 +255,8 @@ impl Builder {
     ///
     /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a
     /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day
-    /// or more or beside a time zone, or a machine that cannot run the component's code. A place whose
+    /// or more or beside a time zone, a database server that cannot be used, or a machine that cannot
+    /// run the component's code. A place whose
     /// path something of another kind occupies is no error here: only the calls that need it fail.
     pub fn build(mut self) -> Result<AgentMemory, BuildError> {
         let zone = self.zone()?;
@@ -274,7 +287,13 @@ impl Builder {
             format: Arc::new(ComponentFormat::new(engine.clone())),
             directories: Directories::new(self.data_directory),
             members: self.members,
+            #[cfg(feature = "postgres")]
+            has_server: self.database.is_some(),
         };
+        #[cfg(feature = "postgres")]
+        if let Some(options) = self.database {
+            granting.set_server(options, description, self.limits.statement_time)?;
+        }
         for toolset in &description.toolsets {
             granting.grant_places(toolset, mounted.iter().any(|one| one.name == toolset.name))?;
         }
@@ -375,6 +394,9 @@ struct Granting<'a> {
     format: Arc<ComponentFormat>,
     directories: Directories,
     members: BTreeMap<String, BTreeMap<String, PathBuf>>,
+    /// Whether places without a path are on a database server.
+    #[cfg(feature = "postgres")]
+    has_server: bool,
 }
 
 impl Granting<'_> {
@@ -396,11 +418,44 @@ impl Granting<'_> {
                 self.grant_family(place, FamilyMembers::Fixed(members.collect()))?;
                 continue;
             }
+            #[cfg(feature = "postgres")]
+            if set.is_none() && self.has_server {
+                self.storage.know_place(&place.label, missing_on_server(toolset, place));
+                continue;
+            }
             let default = || is_mounted.then(|| self.directories.default_path(&place.default))?;
             if let Some(path) = set.or_else(default) {
                 self.grant(place, path)?;
             }
         }
+        Ok(())
+    }
+
+    /// Puts the places without a path on a database server.
+    #[cfg(feature = "postgres")]
+    fn set_server(
+        &self,
+        options: crate::database::DatabaseOptions,
+        description: &Description,
+        statement_time: std::time::Duration,
+    ) -> Result<(), BuildError> {
+        let places = description.toolsets.iter();
+        let places = places.flat_map(|toolset| toolset.places.iter().map(move |at| (toolset, at)));
+        let is_given = |toolset: &Toolset, place: &PlaceDescription| {
+            let own = self.own.get(&toolset.name);
+            own.is_some_and(|own| own.contains_key(&place.setting))
+                || self.members.contains_key(&place.label)
+        };
+        let labels = places
+            .filter(|(toolset, place)| has_documents(place) && !is_given(toolset, place))
+            .map(|(_, place)| storage::ServerLabel {
+                label: place.label.clone(),
+                is_family: place.is_family(),
+                databases: databases(place),
+            });
+        let server =
+            options.open(self.directories.data.as_deref(), labels.collect(), statement_time);
+        self.storage.set_server(server.map_err(BuildError::Database)?);
         Ok(())
     }
 
@@ -467,6 +522,23 @@ impl Granting<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a place has documents, which a database server holds.
+#[cfg(feature = "postgres")]
+fn has_documents(place: &PlaceDescription) -> bool {
+    place.kind == "directory" || place.is_family()
+}
+
+/// The message for a place that a database server does not hold.
+#[cfg(feature = "postgres")]
+fn missing_on_server(toolset: &Toolset, place: &PlaceDescription) -> String {
+    let flag = toolset.setting(&place.setting).map_or("", |setting| &setting.flag);
+    format!(
+        "the place of `{}` is a file of SQLite, which the database server does not hold: give a file \
+         of this machine (`--{flag}`), or leave the toolset out",
+        toolset.name
+    )
 }
 
 fn databases(place: &PlaceDescription) -> Vec<String> {
@@ -547,6 +619,10 @@ pub enum BuildError {
     /// A time zone and an offset from UTC are given.
     #[error("a time zone and an offset from UTC are given: leave one of them out")]
     TwoZones,
+    /// The database server cannot be used.
+    #[cfg(feature = "postgres")]
+    #[error("{0}")]
+    Database(storage::Error),
     /// The component does not load.
     #[error("the component cannot be used: {0}")]
     Component(String),

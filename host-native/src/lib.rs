@@ -33,6 +33,8 @@ mod changes;
 mod completion;
 mod cooldown;
 mod data_directory;
+#[cfg(feature = "postgres")]
+pub mod database;
 mod description;
 mod embedding;
 #[cfg(feature = "mcp")]

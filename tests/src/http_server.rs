@@ -99,6 +99,15 @@ impl HttpServer {
         reply(&answer)
     }
 
+    /// The bytes of a request of MCP 2026-07-28.
+    pub fn stateless_bytes(&self, method: &str, parameters: Value) -> Vec<u8> {
+        let name = parameters["name"].as_str().or(parameters["uri"].as_str()).unwrap_or_default();
+        let fields =
+            [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), ("Mcp-Name", name)];
+        let body = crate::runners::mcp_client::stateless(1, method, parameters.clone());
+        self.bytes("POST", "/mcp", &fields, &body.to_string())
+    }
+
     /// Sends a request with these fields besides those of every request to the tools. A field with an
     /// empty value is left out.
     pub fn request(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> Reply {
@@ -125,11 +134,7 @@ impl HttpServer {
 
     /// Sends a request of MCP 2026-07-28.
     pub fn stateless(&self, method: &str, parameters: Value) -> Reply {
-        let name = parameters["name"].as_str().or(parameters["uri"].as_str()).unwrap_or_default();
-        let fields =
-            [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), ("Mcp-Name", name)];
-        let body = crate::runners::mcp_client::stateless(1, method, parameters.clone());
-        self.request("POST", "/mcp", &fields, &body.to_string())
+        self.send(&self.stateless_bytes(method, parameters))
     }
 
     /// Calls a tool, and returns its result.
@@ -179,6 +184,17 @@ impl Drop for HttpServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends bytes to an address, and reads the answer to its end. Without one, the status is 0.
+pub fn send_to(address: &str, bytes: &[u8]) -> Reply {
+    let mut answer = Vec::new();
+    if let Ok(mut stream) = TcpStream::connect(address) {
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+        // The server may end before it has all.
+        let _ = stream.write_all(bytes).and_then(|()| stream.read_to_end(&mut answer).map(drop));
+    }
+    reply(&answer)
 }
 
 fn reply(answer: &[u8]) -> Reply {

@@ -11,6 +11,7 @@ pub mod markdown;
 pub mod medium;
 pub mod model;
 pub mod mounts;
+pub mod postgres;
 pub mod process;
 pub mod product;
 pub mod race_writer;

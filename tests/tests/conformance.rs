@@ -9,7 +9,7 @@ use agent_memory_conformance::report::{Report, Table, differences, write_overvie
 use agent_memory_tests::runners::component::ComponentSession;
 use agent_memory_tests::runners::mcp::McpSession;
 use agent_memory_tests::runners::mcp_client::ProtocolVersion;
-use agent_memory_tests::runners::{Start, for_people, node, plugin, python, report};
+use agent_memory_tests::runners::{Start, for_people, node, plugin, postgres, python, report};
 use serde_json::Value;
 
 /// The runners in Rust: the name in the report, the name in the expectations, and the start of a
@@ -37,7 +37,8 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         report.write();
         (report, expected)
     };
-    let (ran, on_node, on_python, on_plugin) = thread::scope(|scope| {
+    let (ran, on_node, on_python, on_plugin, on_postgres) = thread::scope(|scope| {
+        let on_postgres = scope.spawn(|| postgres::report(&cases));
         let on_python = scope.spawn(|| (!python::left_out()).then(python::report));
         let on_plugin = scope.spawn(|| (!plugin::left_out()).then(plugin::report));
         let on_node = scope.spawn(|| (!node::left_out(node::RUNNER)).then(node::report));
@@ -47,12 +48,21 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         let on_node = on_node.join().expect("the host is built, or left out as asked");
         let on_python = on_python.join().expect("the package is fresh, or may be left out");
         let on_plugin = on_plugin.join().expect("the plugin is fresh, or may be left out");
-        (ran, on_node, on_python, on_plugin)
+        let on_postgres = on_postgres.join().expect("a server that starts, or there is none");
+        (ran, on_node, on_python, on_plugin, on_postgres)
     });
     let mut complaints = Vec::new();
     let mut reports = Vec::new();
     for (report, expected) in ran {
         complaints.extend(complaints_about(&report, &expected));
+        reports.push(report);
+    }
+    if let Some(mut report) = on_postgres {
+        let expected = Expectations::load(postgres::RUNNER);
+        complaints.extend(complaints_about(&report, &expected));
+        // A case that cannot be given to a server leaves no documents to compare.
+        report.cases.retain(|name, _| !expected.fails.contains_key(name));
+        report.write();
         reports.push(report);
     }
     if on_node.is_none() {

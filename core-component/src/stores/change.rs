@@ -18,7 +18,8 @@ const ATTEMPTS: usize = 4;
 /// How the changes of a plan are committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// In one commit. The plan changes one memory, so that every prefix is sound.
+    /// In one commit. The plan changes one memory, so that every prefix is sound; or the tree has
+    /// atomic commits.
     MemoryFirst,
     /// After an intent, for the tool of this name.
     Intent(&'static str),
@@ -33,6 +34,7 @@ pub(super) fn change<T>(
     plan: impl Fn(&mut Plan<'_>) -> Result<Result<T, Error>, Error>,
 ) -> Result<(T, Vec<String>), Error> {
     let writer = store.tree.lock(None)?;
+    let order = if store.tree.has_atomic_commits() { Order::MemoryFirst } else { order };
     let is_replaced = order != Order::MemoryFirst;
     let warnings = intent::recover(&*store.tree, &*writer, is_replaced)?;
     // The warning of an intent that was set aside is given once, so an error says it, too.

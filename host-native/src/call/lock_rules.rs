@@ -1,14 +1,13 @@
 //! The rules for the locks of a call. It may hold the lock of one place at a time, with at most one
 //! writer and one transaction.
 
-use crate::storage::{Error, ErrorCode};
-use std::path::{Path, PathBuf};
+use crate::storage::{Error, ErrorCode, LockKey};
 
-/// The locks of a call so far. A place is identified by its lock directory.
+/// The locks of a call so far. A place is identified by the key of its lock.
 #[derive(Debug, Default)]
 pub(crate) struct LockRules {
     /// The place of its writer, while it has one.
-    place: Option<PathBuf>,
+    place: Option<LockKey>,
     /// The number of its writer among the call's resources, while it has one.
     pub(crate) writer: Option<u32>,
     transaction: Option<Transacts>,
@@ -44,7 +43,7 @@ impl LockRules {
     }
 
     /// Checks that the call may begin a transaction, which locks this place if one is given.
-    pub(crate) fn check_begin(&self, place: Option<&Path>) -> Result<(), Error> {
+    pub(crate) fn check_begin(&self, place: Option<&LockKey>) -> Result<(), Error> {
         if self.transaction.is_some() {
             return Err(nested("the call has a transaction already: a call takes one at a time"));
         }
@@ -56,14 +55,14 @@ impl LockRules {
         }
     }
 
-    pub(crate) fn locked(&mut self, place: PathBuf, writer: u32) {
+    pub(crate) fn locked(&mut self, place: LockKey, writer: u32) {
         self.place = Some(place);
         self.writer = Some(writer);
     }
 
     /// The number of the call's writer, if it is one of this place.
-    pub(crate) fn writer_of(&self, place: &Path) -> Option<u32> {
-        self.writer.filter(|_| self.place.as_deref() == Some(place))
+    pub(crate) fn writer_of(&self, place: &LockKey) -> Option<u32> {
+        self.writer.filter(|_| self.place.as_ref() == Some(place))
     }
 
     pub(crate) fn unlocked(&mut self) {
@@ -90,15 +89,20 @@ fn nested(message: &str) -> Error {
 mod tests {
     use super::*;
 
+    fn key(directory: &str) -> LockKey {
+        LockKey::Directory(directory.into())
+    }
+
     fn is_nested(checked: Result<(), Error>) -> bool {
         checked.is_err_and(|error| error.code == ErrorCode::Nested)
     }
 
     #[test]
     fn a_call_locks_one_place_at_a_time() {
-        let [a, b] = ["a", "b"].map(Path::new);
+        let [a, b] = ["a", "b"].map(key);
+        let [a, b] = [&a, &b];
         let mut rules = LockRules::default();
-        rules.locked(a.into(), 1);
+        rules.locked(a.clone(), 1);
         assert!(is_nested(rules.check_lock()) && is_nested(rules.check_begin(Some(b))));
         assert!(rules.check_begin(None).is_ok());
         rules.unlocked();
@@ -111,9 +115,9 @@ mod tests {
 
     #[test]
     fn a_transaction_goes_on_under_a_writer_and_a_writer_comes_first() {
-        let a = Path::new("a");
+        let a = &key("a");
         let mut rules = LockRules::default();
-        rules.locked(a.into(), 1);
+        rules.locked(a.clone(), 1);
         assert!(is_nested(rules.check_lock()));
         assert!(rules.check_begin(Some(a)).is_ok());
         rules.begun(true);
@@ -125,12 +129,12 @@ mod tests {
 
     #[test]
     fn a_call_creates_a_place_before_it_locks_one() {
-        let a = Path::new("a");
+        let a = &key("a");
         let mut rules = LockRules::default();
         rules.begun(false);
         assert!(rules.check_create().is_ok());
         rules.ended();
-        rules.locked(a.into(), 1);
+        rules.locked(a.clone(), 1);
         assert!(is_nested(rules.check_create()));
         rules.unlocked();
         assert!(rules.check_create().is_ok());
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_transaction_without_a_lock_does_not_hinder_a_writer() {
-        let a = Path::new("a");
+        let a = &key("a");
         let mut rules = LockRules::default();
         rules.begun(false);
         assert!(rules.check_lock().is_ok());

@@ -9,7 +9,6 @@ use super::imports::types::Error;
 use crate::call::{Call, DatabaseKey};
 use crate::storage;
 use crate::storage::api::database::Transaction as _;
-use std::path::Path;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -75,8 +74,8 @@ impl HostConnection for Call {
             let database = call.opened.get(&connection)?;
             let mode = storage::Mode::from(mode);
             let lock = database.lock_key().filter(|_| mode.is_write());
-            let lock = lock.map(Path::to_owned);
-            if let Err(error) = call.lock_rules.check_begin(lock.as_deref()) {
+            let lock = lock.cloned();
+            if let Err(error) = call.lock_rules.check_begin(lock.as_ref()) {
                 return Ok(Err(error.into()));
             }
             // A database that cannot be written is an error before any wait.

@@ -8,7 +8,7 @@ use super::imports::documents::{
 use super::imports::types::{Error, ErrorCode};
 use crate::call::Call;
 use crate::queue;
-use crate::storage::{self, Documents as _};
+use crate::storage;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -85,6 +85,15 @@ impl Call {
         Ok(true)
     }
 
+    /// The documents of a tree: through the call's writer, if it has one of that place.
+    fn reader(&self, tree: &Resource<Tree>) -> Result<&dyn storage::Documents> {
+        let tree = self.opened.get(tree)?;
+        Ok(match self.lock_rules.writer_of(tree.lock_key()) {
+            None => tree,
+            Some(writer) => self.opened.get(&Resource::<storage::Writer>::new_borrow(writer))?,
+        })
+    }
+
     fn lend(
         &mut self,
         tree: std::result::Result<storage::Tree, storage::Error>,
@@ -131,7 +140,7 @@ impl Call {
 impl HostTree for Call {
     fn stat(&mut self, tree: Resource<Tree>, area: Area, path: String) -> Answer<Option<Status>> {
         self.asked(|call| {
-            let found = call.opened.get(&tree)?.stat(area.into(), &path);
+            let found = call.reader(&tree)?.stat(area.into(), &path);
             Ok(found.map(|status| status.map(Status::from)).map_err(Error::from))
         })
     }
@@ -144,7 +153,7 @@ impl HostTree for Call {
         max_bytes: u64,
     ) -> Answer<Option<Document>> {
         self.asked(|call| {
-            let read = call.opened.get(&tree)?.read(area.into(), &path, max_bytes);
+            let read = call.reader(&tree)?.read(area.into(), &path, max_bytes);
             Ok(read.map(|document| document.map(Document::from)).map_err(Error::from))
         })
     }
@@ -156,14 +165,7 @@ impl HostTree for Call {
         directory: String,
     ) -> Answer<Option<Vec<Entry>>> {
         self.asked(|call| {
-            let tree = call.opened.get(&tree)?;
-            let listed = match call.lock_rules.writer_of(tree.lock_key()) {
-                None => tree.list(area.into(), &directory),
-                Some(writer) => {
-                    let writer = Resource::<storage::Writer>::new_borrow(writer);
-                    call.opened.get(&writer)?.list(area.into(), &directory)
-                }
-            };
+            let listed = call.reader(&tree)?.list(area.into(), &directory);
             let entries = |all: Vec<storage::Entry>| all.into_iter().map(Entry::from).collect();
             Ok(listed.map(|found| found.map(entries)).map_err(Error::from))
         })
@@ -177,8 +179,7 @@ impl HostTree for Call {
         self.asked(|call| Ok(call.opened.get(&tree)?.has_atomic_commits()))
     }
 
-    /// The scope is ignored: the whole place is locked.
-    fn lock(&mut self, tree: Resource<Tree>, _: Option<String>) -> Answer<Resource<Writer>> {
+    fn lock(&mut self, tree: Resource<Tree>, scope: Option<String>) -> Answer<Resource<Writer>> {
         self.asked(|call| {
             let tree = call.opened.get(&tree)?;
             if let Err(error) = call.lock_rules.check_lock() {
@@ -186,10 +187,11 @@ impl HostTree for Call {
             }
             let place = call.writer_place.take();
             let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
-            let locked = Call::in_turn(place, timeout, |timeout| tree.lock(timeout));
+            let locked =
+                Call::in_turn(place, timeout, |timeout| tree.lock_scope(scope.as_deref(), timeout));
             Ok(match call.wait(locked)? {
                 Ok(writer) => {
-                    let lock = writer.lock_key().to_owned();
+                    let lock = writer.lock_key().clone();
                     let writer = call.opened.push(writer)?;
                     call.lock_rules.locked(lock, writer.rep());
                     Ok(writer)

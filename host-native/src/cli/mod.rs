@@ -3,6 +3,8 @@
 mod answer;
 mod call;
 mod completions;
+#[cfg(feature = "postgres")]
+mod database;
 mod doctor;
 mod embedder;
 mod error;
@@ -68,6 +70,8 @@ pub enum Command {
     Uninstall(install::Uninstall),
     Doctor(doctor::Doctor),
     Token(token::TokenCommand),
+    #[cfg(feature = "postgres")]
+    Database(database::DatabaseCommand),
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
@@ -97,6 +101,8 @@ impl Command {
             Command::Uninstall(uninstall) => uninstall.run(),
             Command::Doctor(doctor) => doctor.run(),
             Command::Token(token) => token.run(),
+            #[cfg(feature = "postgres")]
+            Command::Database(database) => database.run(),
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Prompt(prompt) => prompt.run(),

@@ -97,6 +97,10 @@ pub(super) struct Reach {
     #[command(flatten)]
     toolsets: ToolsetOptions<Every>,
 
+    #[cfg(feature = "postgres")]
+    #[command(flatten)]
+    database: super::database::DatabaseArgs,
+
     /// The time zone of dates [default: the machine's]
     ///
     /// A name of the IANA database, such as `America/New_York`. [env: AGENT_MEMORY_TIME_ZONE]
@@ -254,6 +258,10 @@ impl Reach {
             builder = builder.allow(directory);
         }
         builder = self.toolsets.set(self.data_directory.set(builder)?)?;
+        #[cfg(feature = "postgres")]
+        {
+            builder = self.database.set(builder)?;
+        }
         builder = self.set_zone(builder)?;
         self.testing.set(self.writing.set(builder)?)
     }

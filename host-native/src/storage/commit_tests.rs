@@ -165,7 +165,7 @@ fn bookkeeping_is_kept_beside_the_lock() {
         expects: None,
     };
     repository.commit(&[note]).unwrap();
-    let kept = repository.tree.lock_key().join("bookkeeping/intent.json");
+    let kept = repository.tree.lock_key().directory().unwrap().join("bookkeeping/intent.json");
     assert_eq!(fs::read_to_string(kept).unwrap(), "{}");
     let read = repository.tree.read(Area::Bookkeeping, "intent.json", 10).unwrap();
     assert_eq!(read.unwrap().contents, b"{}");
@@ -285,7 +285,7 @@ fn permission_bits_are_kept_and_new_files_follow_the_umask() {
         let made = repository.at("made").join(path);
         assert_eq!(mode(&made), mode(&repository.at("by-hand").join(path)));
     }
-    let lock = repository.tree.lock_key();
+    let lock = repository.tree.lock_key().directory().unwrap();
     assert_eq!(mode(&lock.join("turn.sqlite")), mode(lock) & 0o666);
 }
 

@@ -1,12 +1,13 @@
 //! Databases of a place. Their writers wait for the lock of the place.
 
-use super::lock::{Lock, Locks, Writer};
+use super::lock::{Lock, Locks};
+use super::lock_key::LockKey;
 use super::timeout::LockTimeout;
+use super::writer::Writer;
 use agent_memory_storage::database::{Kind, Mode, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::Layout;
 use agent_memory_storage_sqlite::{self as sqlite, Held, IdleConnections, Options, Transaction};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,9 @@ impl Databases {
             return Err(Error::new(ErrorCode::Busy, message));
         }
         let sqlite = sqlite::Database::open(layout, name, kind, create, self.options, &self.idle)?;
-        Ok(Database { sqlite, locks: self.locks.clone() })
+        let is_kept = kind == Kind::Kept;
+        let key = is_kept.then(|| LockKey::Directory(layout.lock_path().to_owned()));
+        Ok(Database { sqlite, locks: self.locks.clone(), key })
     }
 }
 
@@ -47,6 +50,7 @@ impl Databases {
 pub struct Database {
     sqlite: sqlite::Database,
     locks: Arc<Locks>,
+    key: Option<LockKey>,
 }
 
 impl Database {
@@ -98,7 +102,7 @@ impl Database {
         };
         let checked = self.check_begin(mode, writer);
         let locks = mode.is_write() && self.lock_key().is_some() && checked.is_ok();
-        let shared = writer.filter(|_| locks).map(|writer| writer.lock.clone());
+        let shared = writer.filter(|_| locks).and_then(|writer| writer.database_lock().cloned());
         let acquiring = (locks && shared.is_none())
             .then(|| Lock::acquire(database.layout(), &self.locks, timeout));
         async move {
@@ -128,11 +132,9 @@ impl Database {
         }
     }
 
-    /// The lock directory, the same as [`Tree::lock_key`](super::Tree::lock_key). `None` for a
-    /// derived database.
-    pub fn lock_key(&self) -> Option<&Path> {
-        let is_kept = self.sqlite.kind() == Kind::Kept;
-        is_kept.then(|| self.sqlite.layout().lock_path())
+    /// The same as [`Tree::lock_key`](super::Tree::lock_key). `None` for a derived database.
+    pub fn lock_key(&self) -> Option<&LockKey> {
+        self.key.as_ref()
     }
 
     /// Fails where a write transaction cannot begin.
@@ -159,7 +161,7 @@ impl Database {
         if !mode.is_write() {
             return Ok(());
         }
-        let is_elsewhere = |(lock, writer): (&Path, &Writer)| lock != writer.lock_key();
+        let is_elsewhere = |(lock, writer): (&LockKey, &Writer)| lock != writer.lock_key();
         if self.lock_key().zip(writer).is_some_and(is_elsewhere) {
             let message = "the call holds the lock of another place: a call holds one at a time";
             return Err(Error::new(ErrorCode::Nested, message));

@@ -76,8 +76,8 @@ fn a_new_database_file_and_its_lock_are_for_their_owner_alone() {
     assert!(database.location().ends_with("a/b/mine.sqlite"), "{}", database.location());
     create_table(&database);
     let lock = base.join("a/b/.agent-memory/mine.sqlite");
-    assert_eq!(tree(&storage).lock_key(), lock);
-    assert_eq!(database.lock_key(), Some(lock.as_path()));
+    assert_eq!(tree(&storage).lock_key().directory().unwrap(), lock);
+    assert_eq!(database.lock_key().unwrap().directory(), Some(lock.as_path()));
     for directory in ["a", "a/b", "a/b/.agent-memory", "a/b/.agent-memory/mine.sqlite"] {
         assert_eq!(mode(&base.join(directory)), 0o700, "{directory}");
     }
@@ -113,7 +113,7 @@ fn links_to_a_file_and_to_its_directory_are_followed_when_it_is_granted() {
     let lock = base.join("real/.agent-memory/mine.sqlite");
     for path in ["real/mine.sqlite", "directory/mine.sqlite", "link.sqlite"] {
         let storage = grant(&base.join(path)).unwrap();
-        assert_eq!(tree(&storage).lock_key(), lock, "{path}");
+        assert_eq!(tree(&storage).lock_key().directory().unwrap(), lock, "{path}");
         assert_eq!(storage.place_directory(LABEL), Some(base.join("real")), "{path}");
         open(&storage, false).unwrap();
     }

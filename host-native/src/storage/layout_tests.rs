@@ -107,9 +107,9 @@ fn check_layout(base: &str, case: &Value) -> Checked {
         (None, opened) => opened.map_err(|error| format!("{}: {error}", error.code))?,
     };
     let expected = case["lock"].as_str().unwrap().replace("${base}", base);
-    expect("lock", &json!(expected), json!(tree.lock_key().to_str()))?;
+    expect("lock", &json!(expected), json!(tree.lock_key().directory().unwrap().to_str()))?;
     drop(lock(&tree));
-    let mut made: Vec<String> = fs::read_dir(tree.lock_key())
+    let mut made: Vec<String> = fs::read_dir(tree.lock_key().directory().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name != "bookkeeping")
@@ -120,7 +120,8 @@ fn check_layout(base: &str, case: &Value) -> Checked {
     let names: Vec<&str> = names.iter().copied().chain(["queue.sqlite", "turn.sqlite"]).collect();
     expect("in the lock directory", &json!(names), json!(made))?;
     if hidden {
-        let ignored = fs::read_to_string(tree.lock_key().join(".gitignore")).unwrap();
+        let ignored =
+            fs::read_to_string(tree.lock_key().directory().unwrap().join(".gitignore")).unwrap();
         expect(".gitignore", &json!("*\n"), json!(ignored))?;
     }
     Ok(())

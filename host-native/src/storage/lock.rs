@@ -5,8 +5,8 @@
 
 use super::timeout::LockTimeout;
 use crate::queue::{self, Queue};
-use agent_memory_storage::{Area, Change, CommitError, Entry, Error, ErrorCode, Writer as _};
-use agent_memory_storage_files::{Cache, Durability, Layout, Tree as Files};
+use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage_files::{Durability, Layout};
 use agent_memory_storage_lock::{IdleLocks, PlaceLock, Progress, Request};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -64,6 +64,11 @@ impl Lock {
             Ok(Lock { place_lock, at_the_head, _place: place })
         }
     }
+
+    /// Whether its files are those that others would lock.
+    pub fn is_in_place(&self) -> bool {
+        self.place_lock.is_in_place()
+    }
 }
 
 /// Asks until the lock is held. Also returns the end of the wait at the head of the queue.
@@ -114,56 +119,4 @@ async fn request(
     // The runtime may have no free thread, so opening counts as part of the wait.
     let opened = timeout.within(opened).await?;
     opened.map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))?
-}
-
-/// Changes one tree. Its place is locked until this is dropped or the process ends. A transaction
-/// [begun](super::Database::begin) under the writer keeps the lock until it ends too.
-///
-/// Share it (`Arc`) with the thread that runs a commit. The lock is then held until the commit has
-/// returned, even if the call has ended.
-#[derive(Debug)]
-pub struct Writer {
-    files: Files,
-    cache: Arc<Cache>,
-    pub(super) lock: Arc<Lock>,
-}
-
-impl Writer {
-    pub(super) fn acquire(
-        files: Files,
-        cache: Arc<Cache>,
-        locks: &Arc<Locks>,
-        timeout: LockTimeout,
-    ) -> impl Future<Output = Result<Self, Error>> + Send + use<> {
-        let locked = Lock::acquire(files.layout(), locks, timeout);
-        async move { Ok(Writer { files, cache, lock: Arc::new(locked.await?) }) }
-    }
-
-    /// The lock directory, the same as [`Tree::lock_key`](super::Tree::lock_key).
-    pub fn lock_key(&self) -> &Path {
-        self.files.layout().lock_path()
-    }
-
-    /// The same as [`Tree::list`](agent_memory_storage::Documents::list), but also removes what killed
-    /// writers have left.
-    pub(crate) fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        let is_locked = || self.lock.place_lock.is_in_place();
-        self.files.list_and_clean(area, directory, &is_locked)
-    }
-
-    /// The same as `commit`, but also caches a long document.
-    pub(crate) fn commit_and_cache(
-        &self,
-        changes: Vec<Change>,
-    ) -> Result<Vec<Option<String>>, CommitError> {
-        let versions = self.commit(&changes)?;
-        self.cache.put_all(changes, &versions);
-        Ok(versions)
-    }
-}
-
-impl agent_memory_storage::Writer for Writer {
-    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        self.files.commit(changes, &|| self.lock.place_lock.is_in_place())
-    }
 }

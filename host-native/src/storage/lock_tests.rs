@@ -84,8 +84,8 @@ async fn an_infinite_timeout_counts_as_the_longest() {
 async fn the_lock_is_taken_even_if_its_gitignore_is_no_file() {
     let repository = tempfile::tempdir().unwrap();
     let tree = open(repository.path());
-    fs::create_dir(tree.lock_key()).unwrap();
-    let path = tree.lock_key().join(".gitignore");
+    fs::create_dir(tree.lock_key().directory().unwrap()).unwrap();
+    let path = tree.lock_key().directory().unwrap().join(".gitignore");
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     acquire(&tree, SHORT).await.unwrap();
     assert!(!path.symlink_metadata().unwrap().is_file());
@@ -166,7 +166,8 @@ async fn a_writer_that_asks_again_at_once_does_not_overtake_a_waiting_one() {
 
 /// Whether a writer holds this file of the lock.
 fn is_taken(tree: &Tree, file: &str) -> bool {
-    let connection = rusqlite::Connection::open(tree.lock_key().join(file)).unwrap();
+    let connection =
+        rusqlite::Connection::open(tree.lock_key().directory().unwrap().join(file)).unwrap();
     connection.busy_timeout(Duration::ZERO).unwrap();
     connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err()
 }
@@ -195,9 +196,9 @@ fn nothing_is_lost_between_storages_that_share_no_queue() {
     let counted = tree.read(Area::Documents, "counter", 100).unwrap().unwrap();
     assert_eq!(counted.contents, (4 * ROUNDS).to_string().as_bytes());
     for file in ["queue.sqlite", "turn.sqlite"] {
-        assert_eq!(fs::metadata(tree.lock_key().join(file)).unwrap().len(), 0);
+        assert_eq!(fs::metadata(tree.lock_key().directory().unwrap().join(file)).unwrap().len(), 0);
     }
-    let kept = fs::read_dir(tree.lock_key()).unwrap().count();
+    let kept = fs::read_dir(tree.lock_key().directory().unwrap()).unwrap().count();
     assert_eq!(kept, 3, "the two files and `.gitignore`");
 }
 
@@ -240,7 +241,7 @@ async fn a_repository_that_was_removed_and_made_anew_can_be_locked() {
     assert_eq!(acquire(&open(&repository), SHORT).await.unwrap_err().code, ErrorCode::Busy);
     count(&tree, &writer);
 
-    fs::remove_dir_all(tree.lock_key()).unwrap();
+    fs::remove_dir_all(tree.lock_key().directory().unwrap()).unwrap();
     let failed = writer.commit(&[put("2", None)]).unwrap_err();
     assert!(failed.error.message.contains("removed"), "{failed}");
 }
@@ -252,7 +253,7 @@ async fn a_writer_that_waits_for_a_removed_lock_takes_the_new_one() {
     let writer = acquire(&one, LONG).await.unwrap();
     let waits = tokio::spawn(async move { acquire(&other, LONG).await });
     tokio::time::sleep(SHORT).await;
-    fs::remove_dir_all(one.lock_key()).unwrap();
+    fs::remove_dir_all(one.lock_key().directory().unwrap()).unwrap();
     drop(writer);
     let _writer = waits.await.unwrap().unwrap();
     assert_eq!(acquire(&third, SHORT).await.unwrap_err().code, ErrorCode::Busy);
@@ -263,8 +264,8 @@ async fn a_lock_file_that_is_no_database_is_refused() {
     for file in ["queue.sqlite", "turn.sqlite"] {
         let repository = tempfile::tempdir().unwrap();
         let tree = open(repository.path());
-        fs::create_dir(tree.lock_key()).unwrap();
-        let path = tree.lock_key().join(file);
+        fs::create_dir(tree.lock_key().directory().unwrap()).unwrap();
+        let path = tree.lock_key().directory().unwrap().join(file);
         let code = async || acquire(&tree, SHORT).await.unwrap_err().code;
 
         symlink(repository.path().join("away"), &path).unwrap();

@@ -35,6 +35,7 @@
 //! # }
 //! ```
 
+mod backend;
 #[cfg(test)]
 mod commit_tests;
 mod database;
@@ -44,18 +45,23 @@ mod database_tests;
 mod family_tests;
 #[cfg(test)]
 mod file_tests;
+mod files_writer;
 #[cfg(any(feature = "cli", feature = "http"))]
 mod layout_lock;
 #[cfg(test)]
 mod layout_tests;
 mod lock;
+mod lock_key;
 #[cfg(test)]
 mod lock_tests;
 #[cfg(feature = "http")]
 mod probe;
 mod registry_writer;
+#[cfg(feature = "postgres")]
+mod server;
 mod timeout;
 mod tree;
+mod writer;
 
 pub use agent_memory_storage as api;
 pub use agent_memory_storage::database::{
@@ -71,24 +77,29 @@ pub use agent_memory_storage_files::places::{
     FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, RegistryFormat,
 };
 pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
+pub use backend::Tree;
 pub use database::Database;
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use layout_lock::lock_layout;
-pub use lock::Writer;
+pub use lock_key::LockKey;
 pub use registry_writer::RegistryWriter;
 pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
-pub use tree::Tree;
+pub use writer::Writer;
 
 pub(crate) use agent_memory_storage_files::places::Wanted;
 use agent_memory_storage_files::places::{Opened, Places};
 use agent_memory_storage_sqlite::Options;
 use database::Databases;
 use lock::Locks;
+#[cfg(feature = "postgres")]
+pub(crate) use server::{DatabaseServer, ServerLabel};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(feature = "postgres")]
+use std::sync::OnceLock;
 use std::time::Duration;
-use tree::Engine;
+use tree::{Engine, FilesTree};
 
 /// The options of a [`Storage`].
 #[derive(Clone, Debug)]
@@ -136,6 +147,9 @@ struct Shared {
     options: StorageOptions,
     places: Places,
     engine: Arc<Engine>,
+    /// The server that has some of the places, once it is set.
+    #[cfg(feature = "postgres")]
+    server: OnceLock<Arc<DatabaseServer>>,
 }
 
 impl Storage {
@@ -154,7 +168,13 @@ impl Storage {
             locks,
             cache: Arc::default(),
         };
-        Storage(Arc::new(Shared { options, places: Places::default(), engine: Arc::new(engine) }))
+        Storage(Arc::new(Shared {
+            options,
+            places: Places::default(),
+            engine: Arc::new(engine),
+            #[cfg(feature = "postgres")]
+            server: OnceLock::new(),
+        }))
     }
 
     /// The options of the storage.
@@ -211,6 +231,20 @@ impl Storage {
         self.0.places.grant_once_possible(wanted)
     }
 
+    /// Puts the places of some labels on a database server. There is at most one server.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn set_server(&self, server: DatabaseServer) {
+        let set = self.0.server.set(Arc::new(server));
+        assert!(set.is_ok(), "a storage has one server");
+    }
+
+    /// The server that has the places of a label, with what it knows of them.
+    #[cfg(feature = "postgres")]
+    fn on_server(&self, label: &str) -> Option<(&Arc<DatabaseServer>, &ServerLabel)> {
+        let server = self.0.server.get()?;
+        Some((server, server.label(label)?))
+    }
+
     /// The directory of the place that is granted under a label: itself, or the directory of its
     /// file. The part that existed at the grant is canonical. A family has none.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
@@ -224,6 +258,10 @@ impl Storage {
     /// `permission`, `read-only`, `no-space`, `io`; that of a grant which the file system refuses.
     #[cfg(feature = "http")]
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        #[cfg(feature = "postgres")]
+        if let Some(server) = self.0.server.get() {
+            server.check_writable()?;
+        }
         self.0.places.directories()?.iter().try_for_each(|directory| probe::try_to_write(directory))
     }
 
@@ -252,8 +290,14 @@ impl Storage {
         more_roots: &[PathBuf],
         only: Option<&[PathBuf]>,
     ) -> Result<Tree, Error> {
+        #[cfg(feature = "postgres")]
+        if let Place::Named { label, name } = place
+            && let Some((server, of)) = self.on_server(label)
+        {
+            return server.open(&self.0.engine, of, name);
+        }
         let Opened { layout, named } = self.0.places.open(place, more_roots, only)?;
-        Ok(Tree::new(&self.0.engine, layout, named))
+        Ok(FilesTree::open(&self.0.engine, layout, named))
     }
 
     /// The names of the granted places of a kind, in byte order. Repositories are the granted
@@ -285,6 +329,10 @@ impl Storage {
         only: Option<&[PathBuf]>,
     ) -> Result<Vec<String>, Error> {
         match kind {
+            #[cfg(feature = "postgres")]
+            PlaceKind::Named(label) if let Some((server, of)) = self.on_server(label) => {
+                server.names(of)
+            }
             PlaceKind::Named(label) => self.0.places.names(label),
             PlaceKind::Repository => Ok(self.0.places.repositories(more_roots, only)),
         }
@@ -296,6 +344,15 @@ impl Storage {
     ///
     /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
     pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, Error> {
+        #[cfg(feature = "postgres")]
+        if let Some((server, of)) = self.on_server(label) {
+            let names = server.names(of)?.into_iter();
+            let registered = names.map(|name| {
+                let path = server.location(of, &name);
+                (name, Registered { path, ..Registered::default() })
+            });
+            return Ok(registered.collect());
+        }
         Ok(self.0.places.family(label)?.members()?.registered().clone())
     }
 
@@ -314,6 +371,14 @@ impl Storage {
         label: &str,
         timeout: LockTimeout,
     ) -> Result<RegistryWriter, Error> {
+        #[cfg(feature = "postgres")]
+        if self.on_server(label).is_some() {
+            let message = format!(
+                "the places of `{label}` are on the database server, which has no directories: a \
+                 tool creates them"
+            );
+            return Err(Error::new(ErrorCode::NotGranted, message));
+        }
         let Shared { places, .. } = &*self.0;
         let family = places.family(label)?;
         let others = places.others(label);
@@ -338,6 +403,11 @@ impl Storage {
             let message = "a repository is not created here: create it with Git";
             return Err(Error::new(ErrorCode::NotGranted, message));
         };
+        #[cfg(feature = "postgres")]
+        if let Some((server, of)) = self.on_server(label) {
+            server.create(of, name)?;
+            return self.open(place, &[]);
+        }
         self.lock_registry(label, timeout).await?.create(name)?;
         self.open(place, &[])
     }

@@ -1,7 +1,9 @@
 //! Changing a registry under its lock.
 
-use super::lock::{Locks, Writer};
+use super::files_writer::FilesWriter;
+use super::lock::Locks;
 use super::timeout::LockTimeout;
+use super::writer::Writer;
 use agent_memory_storage::Error;
 use agent_memory_storage_files::places::{Family, RegistryChange};
 use agent_memory_storage_files::{Directories, Durability, Tree};
@@ -26,7 +28,8 @@ impl RegistryWriter {
         timeout: LockTimeout,
     ) -> Result<Self, Error> {
         let tree = family.registry()?.tree(durability, Arc::default())?;
-        let writer = Writer::acquire(tree.clone(), Arc::default(), locks, timeout).await?;
+        let writer = FilesWriter::acquire(tree.clone(), Arc::default(), locks, timeout).await?;
+        let writer = Writer::new(writer);
         Ok(RegistryWriter { family, others, tree, writer })
     }
 

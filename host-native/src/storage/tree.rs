@@ -1,22 +1,26 @@
-//! An open place: its documents, its lock and its databases.
+//! A place on this machine: its documents, its lock and its databases.
 
+use super::backend::{Backend, Locking, Tree};
 use super::database::{Database, Databases};
-use super::lock::{Locks, Writer};
+use super::files_writer::FilesWriter;
+use super::lock::Locks;
+use super::lock_key::LockKey;
 use super::timeout::LockTimeout;
+use super::writer::Writer;
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Status};
 use agent_memory_storage_files::places::GrantedPlace;
 use agent_memory_storage_files::{self as files, Cache, Durability, Layout};
-use std::path::Path;
 use std::sync::Arc;
 
-/// The documents and databases of a granted place. A clone is the same tree.
-#[derive(Clone, Debug)]
-pub struct Tree {
+/// A place in files.
+#[derive(Debug)]
+pub(super) struct FilesTree {
     files: files::Tree,
     /// The named place. `None` for a repository.
     named: Option<Arc<GrantedPlace>>,
     engine: Arc<Engine>,
+    key: LockKey,
 }
 
 /// The parts that all places of a storage share.
@@ -28,59 +32,34 @@ pub(super) struct Engine {
     pub cache: Arc<Cache>,
 }
 
-impl Tree {
-    pub(super) fn new(
-        engine: &Arc<Engine>,
-        layout: Layout,
-        named: Option<Arc<GrantedPlace>>,
-    ) -> Self {
+impl FilesTree {
+    pub fn open(engine: &Arc<Engine>, layout: Layout, named: Option<Arc<GrantedPlace>>) -> Tree {
+        let key = LockKey::Directory(layout.lock_path().to_owned());
         let files = files::Tree::with_cache(layout, engine.durability, engine.cache.clone());
-        Tree { files, named, engine: engine.clone() }
+        Tree::new(FilesTree { files, named, engine: engine.clone(), key })
     }
+}
 
-    /// The place as its caller named it, for messages and answers.
-    pub fn location(&self) -> &str {
+impl Backend for FilesTree {
+    fn location(&self) -> &str {
         self.files.layout().location()
     }
 
-    /// The canonical path of the lock directory. Trees with the same path share one lock.
-    pub fn lock_key(&self) -> &Path {
-        self.files.layout().lock_path()
+    fn lock_key(&self) -> &LockKey {
+        &self.key
     }
 
-    /// Whether a commit makes all of its changes or none, even if the host crashes.
-    pub fn has_atomic_commits(&self) -> bool {
+    fn has_atomic_commits(&self) -> bool {
         false
     }
 
-    /// Joins the queue for the lock of the place now. The future waits for the lock. Dropping the
-    /// future ends the wait.
-    ///
-    /// The queue is first come, first served within this storage and its clones. Between processes,
-    /// every writer gets the lock in time, but the order is not fixed.
-    ///
-    /// # Errors
-    ///
-    /// `busy` after the timeout; `read-only` if the lock cannot be written; `no-space`;
-    /// `invalid-path` if something else exists in place of its files; `io`.
-    ///
-    /// # Panics
-    ///
-    /// If polled outside a tokio runtime with timers.
-    pub fn lock(
-        &self,
-        timeout: LockTimeout,
-    ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
-        Writer::acquire(self.files.clone(), self.engine.cache.clone(), &self.engine.locks, timeout)
+    fn lock(&self, _: Option<&str>, timeout: LockTimeout) -> Locking {
+        let Engine { locks, cache, .. } = &*self.engine;
+        let acquiring = FilesWriter::acquire(self.files.clone(), cache.clone(), locks, timeout);
+        Box::pin(async move { Ok(Writer::new(acquiring.await?)) })
     }
 
-    /// Opens a database of the tree's place. With `create`, creates a missing one.
-    ///
-    /// # Errors
-    ///
-    /// `not-granted` if the place has no kept database of this name; those of
-    /// [`Database::open`](agent_memory_storage_sqlite::Database::open).
-    pub fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
+    fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
         let file = match kind {
             Kind::Kept => self.named.as_ref().and_then(|place| place.file_of(name)),
             Kind::Derived => Some(name),
@@ -97,7 +76,7 @@ impl Tree {
     }
 }
 
-impl Documents for Tree {
+impl Documents for FilesTree {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
         self.files.stat(area, path)
     }

@@ -10,6 +10,12 @@ pub trait Tree: Documents {
     /// of a place of a family, its directory. No function takes it as a path.
     fn location(&self) -> String;
 
+    /// Whether a commit makes all of its changes or none, whatever happens. Such a tree may release
+    /// its lock at each commit, so what belongs together has to be one commit.
+    fn has_atomic_commits(&self) -> bool {
+        false
+    }
+
     /// Waits for the lock of the place.
     ///
     /// With a scope, for example one agent, the call reads and changes only data of that scope. A

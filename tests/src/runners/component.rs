@@ -6,6 +6,7 @@ use std::time::Duration;
 use agent_memory_conformance::case::{Case, CaseCaller, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
+use agent_memory_host::database::DatabaseOptions;
 use agent_memory_host::{
     AgentMemory, CallError, Caller, Clock, Completion, EmbeddedText, FollowUp, Outcome, Random,
     Reach, Reference,
@@ -30,15 +31,36 @@ pub struct ComponentSession {
 impl ComponentSession {
     /// Starts a case.
     pub fn start(case: &Case) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::from_case(case);
+        Ok(Box::new(Self::open(case, Scratch::from_case(case), None)?))
+    }
+
+    /// Starts a case in a scratch directory. With a database, the places are there, apart from that of
+    /// `layers`.
+    pub fn open(
+        case: &Case,
+        scratch: Scratch,
+        database: Option<DatabaseOptions>,
+    ) -> Result<Self, String> {
         let clock = &case.text.clock;
-        let settings = scratch.settings(case).into_iter();
+        let mut settings = scratch.settings(case);
+        if database.is_some() {
+            settings.retain(|(toolset, name, _)| (&**toolset, &**name) != ("records", "directory"));
+            if case.toolset() == "memory" {
+                let file = scratch.shown(&scratch.layers_file());
+                settings.push(("layers".into(), "file".into(), file.into()));
+            }
+        }
+        let settings = settings.into_iter();
         let left_out = left_out()?.into_iter();
         let left_out = left_out.map(|(toolset, setting)| (toolset, setting.name, true.into()));
         let embedder = case.text.embedder.as_ref();
         let builder = embedder.map_or_else(AgentMemory::builder, |embedder| {
             AgentMemory::builder().external_embedder(&embedder.model)
         });
+        let builder = match database {
+            Some(database) => builder.database(database),
+            None => builder,
+        };
         let builder = match &clock.time_zone {
             Some(name) => builder.time_zone(name),
             None => builder.utc_offset(clock.utc_offset_minutes),
@@ -63,7 +85,7 @@ impl ComponentSession {
         let CaseCaller { agents, stores } = case.text.caller.clone();
         let caller =
             Caller { reach: Reach { agents, stores, ..Reach::default() }, ..Caller::default() };
-        Ok(Box::new(Self { scratch, memory, runtime, vectors, caller, follow_ups: Vec::new() }))
+        Ok(Self { scratch, memory, runtime, vectors, caller, follow_ups: Vec::new() })
     }
 }
 

@@ -5,6 +5,7 @@ pub mod mcp;
 pub mod mcp_client;
 pub mod node;
 pub mod plugin;
+pub mod postgres;
 pub mod python;
 
 use std::collections::BTreeMap;

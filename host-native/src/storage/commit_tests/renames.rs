@@ -22,7 +22,9 @@ fn a_rename_moves_the_file_between_directories_of_its_area() {
         let repository = Repository::new();
         let root = match area {
             Area::Documents => repository.at(""),
-            Area::Bookkeeping => repository.tree.lock_key().join("bookkeeping"),
+            Area::Bookkeeping => {
+                repository.tree.lock_key().directory().unwrap().join("bookkeeping")
+            }
         };
         fs::create_dir_all(root.join("a")).unwrap();
         fs::write(root.join("a/b.md"), "text").unwrap();

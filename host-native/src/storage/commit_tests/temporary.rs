@@ -28,7 +28,7 @@ fn a_writer_that_lists_a_directory_removes_what_killed_writers_have_left() {
 
     // A writer that has lost its lock may meet another one at work.
     fs::write(&temporary, "half").unwrap();
-    fs::remove_dir_all(writer.lock_key()).unwrap();
+    fs::remove_dir_all(writer.lock_key().directory().unwrap()).unwrap();
     assert_eq!(names(writer.list(Area::Documents, "a").unwrap()), ["b.md"]);
     assert!(temporary.exists());
 }

@@ -23,7 +23,7 @@ fn places() -> (tempfile::TempDir, [(Tree, PathBuf); 2]) {
     storage.grant(&repository).unwrap();
     let place = Place::repository(repository.to_str().unwrap());
     let places = [storage.open(&place, &[]).unwrap(), tree(&storage)].map(|tree| {
-        let directory = tree.lock_key().join("derived");
+        let directory = tree.lock_key().directory().unwrap().join("derived");
         (tree, directory)
     });
     (base, places)

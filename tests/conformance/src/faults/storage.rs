@@ -169,6 +169,10 @@ impl<P: Plan> Tree for FaultyTree<'_, P> {
         self.tree.location()
     }
 
+    fn has_atomic_commits(&self) -> bool {
+        self.tree.has_atomic_commits()
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         self.storage.check(Operation::Lock)?;
         Ok(Box::new(FaultyWriter { writer: self.tree.lock(scope)?, plan: &self.storage.plan }))

@@ -1,0 +1,140 @@
+use super::output::print;
+use super::setting::Setting;
+use super::{Error, help};
+use crate::Builder;
+use crate::database::{DatabaseOptions, DatabaseUrl, Migrated};
+use clap::{Args, Subcommand, ValueHint};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The most bytes of a file with a URL.
+const MAX_URL: u64 = 4096;
+
+/// Prepare or check the PostgreSQL database that servers share.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/database.txt")]))]
+pub struct DatabaseCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Make the tables, or bring them to the version of this program
+    #[command(after_long_help = help::sections(&[include_str!("help/database.txt")]))]
+    Migrate(DatabaseArgs),
+    /// Check that the database answers, takes writes, and has the tables of this program
+    #[command(after_long_help = help::sections(&[include_str!("help/database.txt")]))]
+    Check(DatabaseArgs),
+}
+
+// (A doc comment would become the help of each command.)
+#[derive(Debug, Args)]
+pub(super) struct DatabaseArgs {
+    /// PostgreSQL database for what belongs to no repository, shared by several servers
+    ///
+    /// Such as `postgresql://user@host:5432/memory`. Other programs see the arguments of a command: give
+    /// a password in the variable or in a file. TLS with a verified certificate is required, unless the
+    /// host is this machine. [env: AGENT_MEMORY_DATABASE_URL]
+    #[arg(long, value_name = "URL", help_heading = "Memory")]
+    database_url: Option<OsString>,
+
+    /// File that has only the URL of the database, instead of `--database-url`
+    ///
+    /// [env: AGENT_MEMORY_DATABASE_URL_FILE]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Memory"
+    )]
+    database_url_file: Option<OsString>,
+
+    /// Most connections to the database, at least 2 [default: 8]
+    ///
+    /// [env: AGENT_MEMORY_DATABASE_POOL]
+    #[arg(long, value_name = "N", help_heading = "Memory")]
+    database_pool: Option<OsString>,
+}
+
+impl DatabaseCommand {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        let (Action::Migrate(given) | Action::Check(given)) = &self.action;
+        let options = given.options()?.ok_or_else(|| {
+            Error::usage(
+                "there is no URL of a database: give `--database-url` or `--database-url-file`",
+            )
+        })?;
+        let failed = |error: crate::storage::Error| Error::storage(error.message);
+        let done = match self.action {
+            Action::Migrate(_) => match options.migrate().map_err(failed)? {
+                Migrated::Created => "the tables were made",
+                Migrated::UpToDate => "the tables are up to date",
+            },
+            Action::Check(_) => {
+                options.check().map_err(failed)?;
+                "the database is ready"
+            }
+        };
+        print(done)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl DatabaseArgs {
+    pub(super) fn set(&self, builder: Builder) -> Result<Builder, Error> {
+        Ok(match self.options()? {
+            Some(options) => builder.database(options),
+            None => builder,
+        })
+    }
+
+    /// The database that is given; none if there is none.
+    fn options(&self) -> Result<Option<DatabaseOptions>, Error> {
+        let url = Setting::parse("--database-url", self.database_url.as_ref());
+        let file = Setting::parse("--database-url-file", self.database_url_file.as_ref());
+        let url = match (url, file) {
+            (None, None) => return Ok(None),
+            (Some(url), None) => read_url(&url)?,
+            (None, Some(file)) => read_file(&file)?,
+            (Some(url), Some(file)) => {
+                return Err(Error::usage(format!(
+                    "`{}` and `{}` are both given: leave one of them out",
+                    url.source(),
+                    file.source()
+                )));
+            }
+        };
+        let options = DatabaseOptions::new(url);
+        let pool = Setting::parse("--database-pool", self.database_pool.as_ref());
+        Ok(Some(match pool {
+            None => options,
+            Some(pool) => {
+                options.with_connections(pool.read("a number from 2 to 1000", |text| {
+                    text.parse().ok().filter(|number| (2..=1000).contains(number))
+                })?)
+            }
+        }))
+    }
+}
+
+/// The URL in a setting, which no message has.
+fn read_url(setting: &Setting) -> Result<DatabaseUrl, Error> {
+    let source = setting.source();
+    let parsed = setting.read("", |text| Some(text.parse::<DatabaseUrl>()));
+    let parsed = parsed.map_err(|_| Error::usage(format!("`{source}` is not a text")))?;
+    parsed.map_err(|error| Error::usage(format!("`{source}`: {error}")))
+}
+
+fn read_file(file: &Setting) -> Result<DatabaseUrl, Error> {
+    let path = file.path()?;
+    let refused = |reason: &dyn std::fmt::Display| {
+        Error::usage(format!("`{}`, the file `{}`: {reason}", file.source(), path.display()))
+    };
+    let length = std::fs::metadata(&path).map_err(|error| refused(&error))?.len();
+    if length > MAX_URL {
+        return Err(refused(&"it is too long for the URL of a database"));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| refused(&error))?;
+    text.parse().map_err(|error| refused(&error))
+}

@@ -1,0 +1,312 @@
+//! The places on a database server: their documents and locks. Their derived databases are files of
+//! this machine.
+
+use super::backend::{Backend, Locking, Tree};
+use super::database::Database;
+use super::lock::Lock;
+use super::lock_key::LockKey;
+use super::timeout::LockTimeout;
+use super::tree::Engine;
+use super::writer::{Writer, WriterBackend};
+use crate::queue::{self, Queue};
+use agent_memory_storage::database::Kind;
+use agent_memory_storage::{
+    Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Place, Status,
+};
+use agent_memory_storage_files::Layout;
+use agent_memory_storage_postgres::{self as postgres, Server};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The beginning of the locations of places.
+const LOCATION: &str = "postgresql:";
+
+/// The database server of a storage, with the places that it has.
+#[derive(Debug)]
+pub(crate) struct DatabaseServer {
+    server: Server,
+    /// The directory for derived databases; none without a data directory.
+    derived: Option<PathBuf>,
+    /// The labels of its places.
+    labels: Vec<ServerLabel>,
+    queues: Mutex<BTreeMap<(Place, Option<String>), Queue>>,
+}
+
+/// The places with one label.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerLabel {
+    pub label: String,
+    /// Whether it has places with names.
+    pub is_family: bool,
+    /// The names of its kept databases, which a server does not hold.
+    pub databases: Vec<String>,
+}
+
+impl DatabaseServer {
+    pub fn new(server: Server, derived: Option<PathBuf>, labels: Vec<ServerLabel>) -> Self {
+        DatabaseServer { server, derived, labels, queues: Mutex::default() }
+    }
+
+    /// The places with a label; none if they are not on the server.
+    pub fn label(&self, label: &str) -> Option<&ServerLabel> {
+        self.labels.iter().find(|of| of.label == label)
+    }
+
+    /// Opens a place with one of the labels.
+    ///
+    /// # Errors
+    ///
+    /// `not-found`, `invalid-path`; `busy` if the server cannot be reached now; `permission`, `io`.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        engine: &Arc<Engine>,
+        of: &ServerLabel,
+        name: &str,
+    ) -> Result<Tree, Error> {
+        let label = &of.label;
+        match (of.is_family, name) {
+            (true, "") => {
+                let message = format!("`{label}` has several places: give the name of one");
+                return Err(Error::new(ErrorCode::InvalidPath, message));
+            }
+            (false, "") => {}
+            (false, _) => {
+                let message = format!("the place `{label}` has no name: leave it empty");
+                return Err(Error::new(ErrorCode::InvalidPath, message));
+            }
+            (true, name) if !self.server.has_place(label, name)? => {
+                let message = format!("there is no place `{name}`");
+                return Err(Error::new(ErrorCode::NotFound, message));
+            }
+            (true, _) => {}
+        }
+        let place = Place::in_group(label, name);
+        let location = self.location(of, name);
+        Ok(Tree::new(ServerTree {
+            tree: self.server.tree(label, name),
+            reader: self.server.tree(label, name).reader(),
+            key: LockKey::Server(place),
+            location,
+            kept: of.databases.clone(),
+            server: self.clone(),
+            engine: engine.clone(),
+        }))
+    }
+
+    /// The name of a place for people.
+    pub fn location(&self, of: &ServerLabel, name: &str) -> String {
+        match name {
+            "" => format!("{LOCATION}{}", of.label),
+            _ => format!("{LOCATION}{}/{name}", of.label),
+        }
+    }
+
+    /// The names of the places with a label.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if the server cannot be reached now; `permission`, `io`.
+    pub fn names(&self, of: &ServerLabel) -> Result<Vec<String>, Error> {
+        if of.is_family { self.server.places(&of.label) } else { Ok(vec![String::new()]) }
+    }
+
+    /// Creates a place.
+    ///
+    /// # Errors
+    ///
+    /// `already-exists`, `invalid-path`; `not-granted` if the label has one place only; those of
+    /// [`names`](Self::names).
+    pub fn create(&self, of: &ServerLabel, name: &str) -> Result<(), Error> {
+        if of.is_family {
+            return self.server.create_place(&of.label, name);
+        }
+        let message = format!("the place `{}` is not created here: it has one place", of.label);
+        Err(Error::new(ErrorCode::NotGranted, message))
+    }
+
+    /// Checks that the server takes writes.
+    ///
+    /// # Errors
+    ///
+    /// `read-only`; those of [`names`](Self::names).
+    #[cfg(feature = "http")]
+    pub fn check_writable(&self) -> Result<(), Error> {
+        self.server.check_writable()
+    }
+
+    fn join(&self, place: &Place, scope: Option<&str>) -> queue::Place {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| !queue.is_empty());
+        let key = (place.clone(), scope.map(str::to_owned));
+        queues.entry(key).or_insert_with(|| Queue::new(1)).join()
+    }
+}
+
+/// A place on a server.
+#[derive(Debug)]
+struct ServerTree {
+    tree: postgres::Tree,
+    reader: postgres::Reader,
+    key: LockKey,
+    location: String,
+    kept: Vec<String>,
+    server: Arc<DatabaseServer>,
+    engine: Arc<Engine>,
+}
+
+impl ServerTree {
+    fn place(&self) -> &Place {
+        match &self.key {
+            LockKey::Server(place) => place,
+            LockKey::Directory(_) => unreachable!("the place is on a server"),
+        }
+    }
+
+    /// Refuses the names that a directory keeps for databases and locks, as every host does.
+    fn check_own(&self, area: Area, path: &str) -> Result<(), Error> {
+        is_own(&self.kept, area, path).map_or(Ok(()), Err)
+    }
+}
+
+fn is_own(kept: &[String], area: Area, path: &str) -> Option<Error> {
+    let first = path.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    let is_kept = |name: &String| {
+        let rest = first.strip_prefix(&name.to_ascii_lowercase());
+        rest.is_some_and(|rest| {
+            rest.is_empty() || agent_memory_storage_files::BESIDE_DATABASE.contains(&rest)
+        })
+    };
+    let is_own = first == agent_memory_storage_files::OWN || kept.iter().any(is_kept);
+    (is_own && area == Area::Documents).then(|| {
+        let message = format!("`{path}` leads to what the host keeps for itself");
+        Error::new(ErrorCode::InvalidPath, message)
+    })
+}
+
+impl Backend for ServerTree {
+    fn location(&self) -> &str {
+        &self.location
+    }
+
+    fn lock_key(&self) -> &LockKey {
+        &self.key
+    }
+
+    fn has_atomic_commits(&self) -> bool {
+        true
+    }
+
+    /// The writers of a scope wait in this process, so that one of them at a time takes a connection.
+    fn lock(&self, scope: Option<&str>, timeout: LockTimeout) -> Locking {
+        let place = self.server.join(self.place(), scope);
+        let tree = self.tree.clone();
+        let scope = scope.map(str::to_owned);
+        let key = self.key.clone();
+        let kept = self.kept.clone();
+        Box::pin(async move {
+            timeout.within(place.served()).await?;
+            let wait = timeout.at_the_head().saturating_duration_since(Instant::now());
+            let lock = tree.lock(scope, wait).await?;
+            let reader = lock.reader();
+            Ok(Writer::new(ServerWriter { lock, reader, key, kept, _place: place }))
+        })
+    }
+
+    fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
+        if kind == Kind::Kept {
+            if !create && self.kept.iter().any(|kept| kept == name) {
+                let message = format!("there is no database `{name}` on the server");
+                return Err(Error::new(ErrorCode::NotFound, message));
+            }
+            let message = format!(
+                "the database `{}` cannot be kept on a database server, which has documents only: \
+                 choose a format of documents, such as `json`",
+                name.escape_debug()
+            );
+            return Err(Error::new(ErrorCode::NotGranted, message));
+        }
+        let Some(derived) = &self.server.derived else {
+            let message = "there is no data directory for derived databases";
+            return Err(Error::new(ErrorCode::Busy, message));
+        };
+        let directory = match self.place() {
+            Place::Named { label, name } if name.is_empty() => derived.join(label),
+            Place::Named { label, name } => derived.join(label).join(name),
+            Place::Repository(_) => unreachable!("a repository is on this machine"),
+        };
+        let layout = Layout::from_directory(&directory, &self.location, true, &[])?;
+        self.engine.databases.open(&layout, name, kind, create)
+    }
+}
+
+impl Documents for ServerTree {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        self.check_own(area, path)?;
+        self.reader.stat(area, path)
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.check_own(area, path)?;
+        self.reader.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        self.check_own(area, directory)?;
+        self.reader.list(area, directory)
+    }
+}
+
+/// The right to change a place on a server, or one of its scopes.
+#[derive(Debug)]
+struct ServerWriter {
+    lock: Arc<postgres::Lock>,
+    reader: postgres::Reader,
+    key: LockKey,
+    kept: Vec<String>,
+    // The connection is free before the next writer of this process asks for one.
+    _place: queue::Place,
+}
+
+impl WriterBackend for ServerWriter {
+    fn lock_key(&self) -> &LockKey {
+        &self.key
+    }
+
+    fn database_lock(&self) -> Option<&Arc<Lock>> {
+        None
+    }
+
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
+        self.commit_and_cache(changes.to_vec())
+    }
+
+    fn commit_and_cache(&self, changes: Vec<Change>) -> Result<Vec<Option<String>>, CommitError> {
+        for (index, change) in changes.iter().enumerate() {
+            let own = [change.path(), change.checked_path()];
+            let own = own.iter().find_map(|path| is_own(&self.kept, change.area(), path));
+            if let Some(error) = own {
+                return Err(CommitError { error, change: Some(index as u32), applied: 0 });
+            }
+        }
+        self.lock.commit(changes)
+    }
+}
+
+impl Documents for ServerWriter {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        is_own(&self.kept, area, path).map_or(Ok(()), Err)?;
+        self.reader.stat(area, path)
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        is_own(&self.kept, area, path).map_or(Ok(()), Err)?;
+        self.reader.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        is_own(&self.kept, area, directory).map_or(Ok(()), Err)?;
+        self.reader.list(area, directory)
+    }
+}

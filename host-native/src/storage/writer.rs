@@ -1,0 +1,71 @@
+//! The writer of a place, on any medium.
+
+use super::lock::Lock;
+use super::lock_key::LockKey;
+use agent_memory_storage::{Area, Change, CommitError, Document, Documents, Entry, Error, Status};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The right to change a place on one medium.
+pub(super) trait WriterBackend: Documents + Debug + Send + Sync {
+    fn lock_key(&self) -> &LockKey;
+
+    /// The lock that a transaction of a kept database shares; none if the place has no such database.
+    fn database_lock(&self) -> Option<&Arc<Lock>>;
+
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
+
+    fn commit_and_cache(&self, changes: Vec<Change>) -> Result<Vec<Option<String>>, CommitError>;
+}
+
+/// Changes one tree. Its place is locked until this is dropped or the process ends. A transaction
+/// [begun](super::Database::begin) under the writer keeps the lock until it ends too.
+///
+/// Share it (`Arc`) with the thread that runs a commit. The lock is then held until the commit has
+/// returned, even if the call has ended.
+#[derive(Debug)]
+pub struct Writer(Box<dyn WriterBackend>);
+
+impl Writer {
+    pub(super) fn new(backend: impl WriterBackend + 'static) -> Self {
+        Writer(Box::new(backend))
+    }
+
+    /// The same as [`Tree::lock_key`](super::Tree::lock_key).
+    pub fn lock_key(&self) -> &LockKey {
+        self.0.lock_key()
+    }
+
+    pub(super) fn database_lock(&self) -> Option<&Arc<Lock>> {
+        self.0.database_lock()
+    }
+
+    /// The same as `commit`, but also caches a long document.
+    pub(crate) fn commit_and_cache(
+        &self,
+        changes: Vec<Change>,
+    ) -> Result<Vec<Option<String>>, CommitError> {
+        self.0.commit_and_cache(changes)
+    }
+}
+
+impl agent_memory_storage::Writer for Writer {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
+        self.0.commit(changes)
+    }
+}
+
+/// Reads under the lock. A list also removes what killed writers have left.
+impl Documents for Writer {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        self.0.stat(area, path)
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.0.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        self.0.list(area, directory)
+    }
+}

@@ -1,0 +1,411 @@
+//! A commit: every change is checked before the first is made, and all are one transaction.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_memory_storage::{
+    Area, Change, CommitError, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, MAY_STAND,
+    Splice, check_consistent, version_of,
+};
+use futures_util::future::try_join_all;
+use tokio::time::{Instant, timeout_at};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::documents::{above, area_number, check_path};
+use super::error::{is_lost, lost, storage_error};
+use super::lock::Lock;
+use super::query::{self, Parameter};
+use super::server::{Server, texts};
+
+/// How long the outcome of a commit is looked for after its connection broke.
+const LOOK_FOR: Duration = Duration::from_secs(30);
+
+/// The time between two looks.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// An answered commit is remembered for this time, in hours. It is looked for within a minute.
+const REMEMBERED_HOURS: u32 = 1;
+
+/// One commit in so many forgets old ones.
+const FORGETS_EVERY: u64 = 1_000;
+
+/// The error of the change with an index, or of the whole commit.
+type Refused = (Option<usize>, Error);
+
+/// A failure on the way to a commit.
+enum Failed {
+    Refused(Refused),
+    /// The statement of the change with an index failed.
+    Database(Option<usize>, tokio_postgres::Error),
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Self {
+        Failed::Refused(refused)
+    }
+}
+
+impl Lock {
+    /// Makes all changes or none, and releases the lock. Returns the new version of each document.
+    ///
+    /// # Errors
+    ///
+    /// Those of `commit` in `wit/storage`. `busy` names a retry if the connection was lost and nothing
+    /// was changed. After `io` the changes may have been made, and the message says so.
+    pub fn commit(
+        self: &Arc<Self>,
+        changes: Vec<Change>,
+    ) -> Result<Vec<Option<String>>, CommitError> {
+        let lock = self.clone();
+        let committed = self.server.wait(async move { lock.committed(&changes).await });
+        committed.map_err(|(index, error)| CommitError {
+            error,
+            change: index.map(|index| index as u32),
+            applied: 0,
+        })
+    }
+
+    async fn committed(&self, changes: &[Change]) -> Result<Vec<Option<String>>, Refused> {
+        check_changes(changes)?;
+        let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
+        let (high, low) =
+            number.map_err(|_| (None, Error::new(ErrorCode::Io, "no random number")))?;
+        let key = format!("{high:016x}{low:016x}");
+        let mut state = self.state.lock().await;
+        let connection = self.ensure(&mut state).await.map_err(|error| (None, error))?;
+        let client = connection.client();
+        let versions = match self.apply(client, changes, &key).await {
+            Ok(versions) => versions,
+            Err(Failed::Refused(refused)) => {
+                state.roll_back();
+                return Err(refused);
+            }
+            Err(Failed::Database(index, error)) if is_lost(&error) => {
+                state.close();
+                return Err((index, Error { message: lost(), ..storage_error(&error) }));
+            }
+            Err(Failed::Database(index, error)) => {
+                state.roll_back();
+                return Err((index, storage_error(&error)));
+            }
+        };
+        match client.batch_execute("COMMIT").await {
+            Ok(()) => connection.in_transaction = false,
+            Err(error) if is_lost(&error) => {
+                state.close();
+                self.server.pool().close_idle();
+                find_out(&self.server, &key).await.map_err(|error| (None, error))?;
+            }
+            Err(error) => {
+                state.roll_back();
+                return Err((None, storage_error(&error)));
+            }
+        }
+        if high % FORGETS_EVERY == 0 {
+            self.server.spawn(forget_old(self.server.clone()));
+        }
+        Ok(versions)
+    }
+
+    /// Makes the changes in the open transaction, in three round trips.
+    async fn apply(
+        &self,
+        client: &Client,
+        changes: &[Change],
+        key: &str,
+    ) -> Result<Vec<Option<String>>, Failed> {
+        let before = self.before(client, changes).await?;
+        let mut writes = Vec::new();
+        let mut versions = Vec::new();
+        for (index, change) in changes.iter().enumerate() {
+            let write = before.write(changes, change).map_err(|error| (Some(index), error))?;
+            versions.push(write.version.clone());
+            writes.push((index, write));
+        }
+        // A copy takes the contents before the commit, so copies come first.
+        let (copies, others): (Vec<_>, Vec<_>) = writes
+            .into_iter()
+            .partition(|(index, _)| matches!(changes[*index], Change::Copy { .. }));
+        for writes in [copies, others] {
+            let sent = writes.iter().map(|(index, write)| async {
+                let done = query::execute(client, write.sql, &self.parameters(write)).await;
+                match done.map_err(|error| Failed::Database(Some(*index), error))? {
+                    1 => Ok(()),
+                    _ => {
+                        let checked = changes[*index].checked_path();
+                        Err(Failed::Refused((Some(*index), mismatch(checked))))
+                    }
+                }
+            });
+            try_join_all(sent).await?;
+        }
+        let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
+        let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key)];
+        query::execute(client, sql, &parameters)
+            .await
+            .map_err(|error| Failed::Database(None, error))?;
+        Ok(versions)
+    }
+
+    fn parameters(&self, write: &Write) -> Vec<Parameter> {
+        let mut parameters = vec![
+            Parameter::integer(self.server.tenant()),
+            Parameter::text(self.place.as_str()),
+            Parameter::new(area_number(write.area), Type::INT2),
+            Parameter::text(write.path.as_str()),
+        ];
+        if let Some((version, contents)) = &write.new {
+            parameters.push(Parameter::text(version.as_str()));
+            parameters.push(Parameter::new(contents.clone(), Type::BYTEA));
+        }
+        parameters.extend(write.more.iter().map(|text| Parameter::text(text.as_str())));
+        parameters
+    }
+
+    /// The versions of all documents that the changes name and of those above them, in one query.
+    async fn before(&self, client: &Client, changes: &[Change]) -> Result<Before, Failed> {
+        let mut asked: BTreeSet<(Area, &str)> = BTreeSet::new();
+        let mut edited: BTreeSet<(Area, &str)> = BTreeSet::new();
+        let mut written: BTreeSet<(Area, &str)> = BTreeSet::new();
+        for change in changes {
+            for path in [change.path(), change.checked_path()] {
+                asked.insert((change.area(), path));
+                asked.extend(above(path).map(|path| (change.area(), path)));
+            }
+            if matches!(change, Change::Edit { .. }) {
+                edited.insert((change.area(), change.path()));
+            }
+            if !change.is_delete() {
+                written.insert((change.area(), change.path()));
+            }
+        }
+        let sql = "SELECT a.area, a.path, d.version, octet_length(d.bytes), \
+                CASE WHEN a.edited THEN d.bytes END, \
+                a.written AND EXISTS (SELECT 1 FROM agent_memory.documents AS b \
+                    WHERE b.tenant = $1 AND b.place = $2 AND b.area = a.area \
+                    AND b.path > a.path || '/' AND b.path < a.path || '0') \
+            FROM unnest($3::smallint[], $4::text[], $5::boolean[], $6::boolean[]) \
+                AS a(area, path, edited, written) \
+            LEFT JOIN agent_memory.documents AS d \
+                ON d.tenant = $1 AND d.place = $2 AND d.area = a.area AND d.path = a.path";
+        let flags = |set: &BTreeSet<(Area, &str)>| {
+            let flags: Vec<bool> = asked.iter().map(|key| set.contains(key)).collect();
+            Parameter::new(flags, Type::BOOL_ARRAY)
+        };
+        let areas: Vec<i16> = asked.iter().map(|(area, _)| area_number(*area)).collect();
+        let parameters = [
+            Parameter::integer(self.server.tenant()),
+            Parameter::text(self.place.as_str()),
+            Parameter::new(areas, Type::INT2_ARRAY),
+            texts(asked.iter().map(|(_, path)| (*path).to_owned()).collect()),
+            flags(&edited),
+            flags(&written),
+        ];
+        let rows = query::rows(client, sql, &parameters)
+            .await
+            .map_err(|error| Failed::Database(None, error))?;
+        let found = rows.iter().map(|row| {
+            let found = Found {
+                version: row.get(2),
+                size: row.get::<_, Option<i32>>(3).unwrap_or_default() as u64,
+                contents: row.get(4),
+                has_documents_below: row.get(5),
+            };
+            ((row.get(0), row.get(1)), found)
+        });
+        Ok(Before(found.collect()))
+    }
+}
+
+/// The places of a commit as they were before it, by area and path.
+struct Before(BTreeMap<(i16, String), Found>);
+
+/// What was at a path.
+struct Found {
+    /// The version of the document; none if there was none.
+    version: Option<String>,
+    size: u64,
+    /// The contents of a document that is edited.
+    contents: Option<Vec<u8>>,
+    has_documents_below: bool,
+}
+
+/// A statement that makes one change.
+struct Write {
+    area: Area,
+    path: String,
+    sql: &'static str,
+    /// The version and the contents of the new document.
+    new: Option<(String, Vec<u8>)>,
+    /// Further parameters of the statement.
+    more: Vec<String>,
+    /// The version of the document after the change.
+    version: Option<String>,
+}
+
+impl Before {
+    fn at(&self, area: Area, path: &str) -> Option<&Found> {
+        self.0.get(&(area_number(area), path.to_owned()))
+    }
+
+    fn version(&self, area: Area, path: &str) -> Option<&str> {
+        self.at(area, path)?.version.as_deref()
+    }
+
+    /// The statement of a change, after all checks of it.
+    fn write(&self, changes: &[Change], change: &Change) -> Result<Write, Error> {
+        let area = change.area();
+        let path = change.path();
+        let checked = change.checked_path();
+        let new_size = match change {
+            Change::Put { contents, .. } => contents.len() as u64,
+            Change::Edit { .. } | Change::Copy { .. } => {
+                self.at(area, checked).map_or(0, |found| found.size)
+            }
+            Change::Delete { .. } | Change::Rename { .. } => 0,
+        };
+        check_size(path, new_size)?;
+        if self.version(area, checked) != change.expects() {
+            return Err(mismatch(checked));
+        }
+        if !change.is_delete() {
+            self.check_free(changes, area, path)?;
+        }
+        let expects = change.expects().unwrap_or_default().to_owned();
+        let write = |sql, new: Option<Vec<u8>>, more, version| {
+            let new = new.map(|contents| (version_of(&contents), contents));
+            let version = new.as_ref().map(|(version, _)| version.clone()).or(version);
+            Write { area, path: path.to_owned(), sql, new, more, version }
+        };
+        Ok(match change {
+            Change::Put { contents, expects: None, .. } => {
+                write(INSERT, Some(contents.clone()), vec![], None)
+            }
+            Change::Put { contents, .. } => {
+                write(UPDATE, Some(contents.clone()), vec![expects], None)
+            }
+            Change::Edit { splices, .. } => {
+                let contents = self.at(area, path).and_then(|found| found.contents.clone());
+                let contents = contents.and_then(|contents| Splice::all(splices, contents));
+                let contents = contents.ok_or_else(|| mismatch(checked))?;
+                check_size(path, contents.len() as u64)?;
+                write(UPDATE, Some(contents), vec![expects], None)
+            }
+            Change::Delete { .. } => write(DELETE, None, vec![expects], None),
+            Change::Copy { .. } => {
+                write(COPY, None, vec![checked.to_owned(), expects.clone()], Some(expects))
+            }
+            Change::Rename { .. } => {
+                if self.version(area, path).is_some() {
+                    let message = format!("`{path}` is there already: move it away");
+                    return Err(Error::new(ErrorCode::AlreadyExists, message));
+                }
+                write(RENAME, None, vec![checked.to_owned(), expects.clone()], Some(expects))
+            }
+        })
+    }
+
+    /// Refuses a document below another one.
+    fn check_free(&self, changes: &[Change], area: Area, path: &str) -> Result<(), Error> {
+        let is_removed = |path: &str| {
+            changes
+                .iter()
+                .any(|change| change.area() == area && change.removed_path() == Some(path))
+        };
+        let is_document = |path: &&str| self.version(area, path).is_some() && !is_removed(path);
+        if let Some(file) = above(path).find(is_document) {
+            let message = format!("`{file}` is not a directory");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        if self.at(area, path).is_some_and(|found| found.has_documents_below) {
+            let message = format!("`{path}` is a directory");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        Ok(())
+    }
+}
+
+const INSERT: &str = "INSERT INTO agent_memory.documents (tenant, place, area, path, version, bytes) \
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
+
+const UPDATE: &str = "UPDATE agent_memory.documents SET version = $5, bytes = $6 \
+    WHERE tenant = $1 AND place = $2 AND area = $3 AND path = $4 AND version = $7";
+
+const DELETE: &str = "DELETE FROM agent_memory.documents \
+    WHERE tenant = $1 AND place = $2 AND area = $3 AND path = $4 AND version = $5";
+
+const COPY: &str = "INSERT INTO agent_memory.documents (tenant, place, area, path, version, bytes) \
+    SELECT tenant, place, area, $4, version, bytes FROM agent_memory.documents \
+    WHERE tenant = $1 AND place = $2 AND area = $3 AND path = $5 AND version = $6 \
+    ON CONFLICT (tenant, place, area, path) \
+    DO UPDATE SET version = excluded.version, bytes = excluded.bytes";
+
+const RENAME: &str = "UPDATE agent_memory.documents SET path = $4 \
+    WHERE tenant = $1 AND place = $2 AND area = $3 AND path = $5 AND version = $6";
+
+fn check_changes(changes: &[Change]) -> Result<(), Refused> {
+    if changes.len() > MAX_CHANGES {
+        let message = format!("a commit has at most {MAX_CHANGES} changes");
+        return Err((None, Error::new(ErrorCode::TooLarge, message)));
+    }
+    for (index, change) in changes.iter().enumerate() {
+        for path in [change.path(), change.checked_path()] {
+            check_path(path).map_err(|error| (Some(index), error))?;
+        }
+    }
+    check_consistent(changes).map_err(|(index, error)| (Some(index), error))
+}
+
+fn check_size(path: &str, size: u64) -> Result<(), Error> {
+    if size <= MAX_DOCUMENT_BYTES {
+        return Ok(());
+    }
+    let message =
+        format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {size})");
+    Err(Error::new(ErrorCode::TooLarge, message))
+}
+
+fn mismatch(path: &str) -> Error {
+    let message = format!("`{path}` is not at the version that was read");
+    Error::new(ErrorCode::VersionMismatch, message)
+}
+
+/// Finds out whether a commit was made whose connection broke. Puts its key where the commit would
+/// have put it, and waits while the commit is under way. If the key is there already, the commit was
+/// made. Otherwise it never will be, since no other transaction can put the same key.
+///
+/// # Errors
+///
+/// `busy` if it was not made; `io` if that is not known.
+async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
+    let sql = "INSERT INTO agent_memory.calls AS c (tenant, key, made) VALUES ($1, $2, false) \
+        ON CONFLICT (tenant, key) DO UPDATE SET made = c.made RETURNING made";
+    let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
+    let until = Instant::now() + LOOK_FOR;
+    while Instant::now() < until {
+        if let Ok(Ok(connection)) = timeout_at(until, server.pool().connection()).await {
+            let put = query::rows(connection.client(), sql, &parameters);
+            if let Ok(Ok(rows)) = timeout_at(until, put).await
+                && let Some(row) = rows.first()
+            {
+                return if row.get(0) { Ok(()) } else { Err(Error::new(ErrorCode::Busy, lost())) };
+            }
+            connection.close();
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    let message = format!("the connection to the database was lost during the commit{MAY_STAND}");
+    Err(Error::new(ErrorCode::Io, message))
+}
+
+async fn forget_old(server: Server) {
+    let sql = format!(
+        "DELETE FROM agent_memory.calls WHERE tenant = {} \
+         AND answered_at < now() - interval '{REMEMBERED_HOURS} hours'",
+        server.tenant()
+    );
+    // Another commit will try again.
+    drop(server.rows(&sql, &[]).await);
+}

@@ -1,0 +1,92 @@
+//! Errors of the database as errors of storage.
+
+use std::error::Error as _;
+use std::io;
+
+use agent_memory_storage::{Error, ErrorCode};
+use tokio_postgres::error::SqlState;
+
+/// What a caller may do after an error that leaves everything as it was.
+pub(crate) const RETRY: &str = "nothing was changed: try again";
+
+/// The error of storage for one of the database.
+pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
+    let Some(found) = error.as_db_error() else {
+        return unreachable(error);
+    };
+    let state = found.code();
+    let (code, message) = match state.code() {
+        "55P03" => (
+            ErrorCode::Busy,
+            "other writers kept the lock: try again, or wait longer (`lock_wait`)".to_owned(),
+        ),
+        "57014" => (ErrorCode::Cancelled, "a statement of the database took too long".to_owned()),
+        "53100" => (ErrorCode::NoSpace, "the disk of the database is full".to_owned()),
+        "25006" => (ErrorCode::ReadOnly, "the database can only be read".to_owned()),
+        "40001" | "40P01" => {
+            (ErrorCode::Busy, format!("others changed the database at the same time; {RETRY}"))
+        }
+        "53300" => (ErrorCode::Busy, format!("the database has no free connection; {RETRY}")),
+        "42P01" | "3F000" => (ErrorCode::Io, NO_TABLES.to_owned()),
+        "42501" => (
+            ErrorCode::Permission,
+            "the database's user may not use the tables of agent-memory: grant it that".to_owned(),
+        ),
+        "3D000" => (ErrorCode::Permission, "the server has no such database: create it".to_owned()),
+        // A message about the login has the name of the user.
+        login if login.starts_with("28") => (
+            ErrorCode::Permission,
+            "the database refuses the login: correct the user or the password of its URL"
+                .to_owned(),
+        ),
+        _ if is_lost(error) => (ErrorCode::Busy, lost()),
+        _ => (ErrorCode::Io, format!("the database refused: {}", found.message())),
+    };
+    Error { code, message, detail: Some(state.code().to_owned()) }
+}
+
+/// The message for a database that was not migrated.
+pub(crate) const NO_TABLES: &str =
+    "the database has no tables of agent-memory: run `agent-memory database migrate`";
+
+/// Whether the connection is of no use any more. The outcome of a COMMIT is then unknown.
+pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        None => true,
+        Some(state) => {
+            let ending = [
+                SqlState::ADMIN_SHUTDOWN,
+                SqlState::CRASH_SHUTDOWN,
+                SqlState::CANNOT_CONNECT_NOW,
+                SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+            ];
+            ending.contains(state) || state.code().starts_with("08")
+        }
+    }
+}
+
+/// The message after a connection was lost before the commit.
+pub(crate) fn lost() -> String {
+    format!("the connection to the database was lost; {RETRY}")
+}
+
+fn unreachable(error: &tokio_postgres::Error) -> Error {
+    let mut source = error.source();
+    while let Some(found) = source {
+        if let Some(error) = found.downcast_ref::<io::Error>() {
+            let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+            let message = if is_tls {
+                format!("the certificate of the database cannot be verified: {error}")
+            } else {
+                format!("the database cannot be reached ({}); {RETRY}", error.kind())
+            };
+            let code = if is_tls { ErrorCode::Permission } else { ErrorCode::Busy };
+            return Error { code, message, detail: Some(format!("{:?}", error.kind())) };
+        }
+        source = found.source();
+    }
+    let message =
+        if error.is_closed() { lost() } else { format!("the database cannot be used: {error}") };
+    let code = if error.is_closed() { ErrorCode::Busy } else { ErrorCode::Io };
+    Error::new(code, message)
+}

@@ -1,0 +1,25 @@
+//! Documents and locks of places on PostgreSQL, for several servers that share one memory.
+//!
+//! A [`Server`] is a pool of connections to one database. It opens the [`Tree`] of a place, whose
+//! documents are rows of one table, with their version as their stamp. A [`Lock`] is a transaction
+//! that has locked a row of its scope. A commit ends it, and the next commit takes it anew.
+//!
+//! All statements are unnamed and all settings end with their transaction, so that a pooler such as
+//! PgBouncer in transaction mode may stand between.
+
+mod commit;
+mod documents;
+mod error;
+mod lock;
+mod pool;
+mod query;
+mod schema;
+mod server;
+mod tls;
+mod url;
+
+pub use documents::{Reader, Tree};
+pub use lock::{Lock, Scope};
+pub use schema::{Checked, Migrated, VERSION};
+pub use server::{Options, Server};
+pub use url::{DatabaseUrl, UrlError};

@@ -1,0 +1,126 @@
+//! The connections to a database, and the queues in front of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_memory_storage::{Error, ErrorCode};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_postgres::{Client, NoTls};
+
+use super::error::storage_error;
+use super::tls::Tls;
+use super::url::DatabaseUrl;
+
+/// A bounded number of connections. A writer holds one while it waits for a lock, so one connection
+/// more than writers may take is there for readers.
+pub(crate) struct Pool {
+    url: DatabaseUrl,
+    tls: Option<Tls>,
+    handle: Handle,
+    idle: Mutex<Vec<Client>>,
+    connections: Arc<Semaphore>,
+    pub writers: Arc<Semaphore>,
+}
+
+impl Pool {
+    pub fn new(url: DatabaseUrl, connections: usize, handle: Handle) -> Result<Self, Error> {
+        let tls = url.uses_tls().then(Tls::new).transpose().map_err(|error| {
+            let message = format!("the roots of this machine cannot be read for TLS: {error}");
+            Error::new(ErrorCode::Io, message)
+        })?;
+        Ok(Self {
+            url,
+            tls,
+            handle,
+            idle: Mutex::default(),
+            connections: Arc::new(Semaphore::new(connections)),
+            writers: Arc::new(Semaphore::new(connections - 1)),
+        })
+    }
+
+    /// Waits for a free connection.
+    pub async fn connection(self: &Arc<Self>) -> Result<Connection, Error> {
+        let permit = self.connections.clone().acquire_owned().await.expect("it is never closed");
+        let idle = self.take_idle();
+        let client = match idle {
+            Some(client) => client,
+            None => self.connect().await.map_err(|error| storage_error(&error))?,
+        };
+        Ok(Connection { lent: Some((client, permit)), pool: self.clone(), in_transaction: false })
+    }
+
+    fn take_idle(&self) -> Option<Client> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        std::iter::from_fn(|| idle.pop()).find(|client| !client.is_closed())
+    }
+
+    /// Closes the idle connections, after one of them was found to be dead.
+    pub fn close_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn keep(&self, client: Client) {
+        if !client.is_closed() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
+        }
+    }
+
+    async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        let config = self.url.config();
+        // The task of a connection ends with its client, or when the server closes it. The error of
+        // a lost connection comes to the statement that waits.
+        match &self.tls {
+            None => {
+                let (client, connection) = config.connect(NoTls).await?;
+                self.handle.spawn(async move { drop(connection.await) });
+                Ok(client)
+            }
+            Some(tls) => {
+                let (client, connection) = config.connect(tls.clone()).await?;
+                self.handle.spawn(async move { drop(connection.await) });
+                Ok(client)
+            }
+        }
+    }
+}
+
+/// A connection that nobody else uses, until it is dropped. An open transaction is then rolled back.
+pub(crate) struct Connection {
+    lent: Option<(Client, OwnedSemaphorePermit)>,
+    pool: Arc<Pool>,
+    pub in_transaction: bool,
+}
+
+impl Connection {
+    pub fn client(&self) -> &Client {
+        &self.lent.as_ref().expect("lent until it is dropped").0
+    }
+
+    /// Closes the connection.
+    pub fn close(mut self) {
+        self.lent = None;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let Some((client, permit)) = self.lent.take() else { return };
+        if !self.in_transaction {
+            self.pool.keep(client);
+            return;
+        }
+        let pool = self.pool.clone();
+        self.pool.handle.spawn(async move {
+            if client.batch_execute("ROLLBACK").await.is_ok() {
+                pool.keep(client);
+            }
+            drop(permit);
+        });
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pool({})", self.url)
+    }
+}

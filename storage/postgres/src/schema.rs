@@ -1,0 +1,151 @@
+//! The tables, their version, and the migration.
+
+use agent_memory_storage::{Error, ErrorCode};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::error::{NO_TABLES, storage_error};
+use super::query::{self, Parameter};
+use super::server::Server;
+
+/// The version of the tables.
+pub const VERSION: i32 = 1;
+
+/// The key of the lock of migrations. A migration is one transaction, also through a pooler.
+const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
+
+/// The tables of version 1. The tenant leads every key.
+///
+/// `bytes` is not compressed, so that its length is known without reading it.
+const TABLES: &str = r#"
+CREATE SCHEMA IF NOT EXISTS agent_memory;
+CREATE TABLE agent_memory.version (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    version integer NOT NULL,
+    database text NOT NULL
+);
+CREATE TABLE agent_memory.places (
+    tenant bigint NOT NULL,
+    place text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, place)
+);
+CREATE TABLE agent_memory.documents (
+    tenant bigint NOT NULL,
+    place text COLLATE "C" NOT NULL,
+    area smallint NOT NULL,
+    path text COLLATE "C" NOT NULL,
+    version text NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (tenant, place, area, path)
+);
+ALTER TABLE agent_memory.documents ALTER COLUMN bytes SET STORAGE EXTERNAL;
+CREATE TABLE agent_memory.scopes (
+    tenant bigint NOT NULL,
+    place text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, place, scope)
+);
+CREATE TABLE agent_memory.calls (
+    tenant bigint NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    made boolean NOT NULL,
+    answered_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX calls_by_time ON agent_memory.calls (answered_at);
+"#;
+
+/// A database whose tables have the version of this program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// A random name that tells the database from others, made when it was first migrated.
+    pub database: String,
+}
+
+/// What a migration did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Migrated {
+    /// It made the tables.
+    Created,
+    /// The tables had this version already.
+    UpToDate,
+}
+
+impl Server {
+    /// Checks that the tables have the version of this program.
+    ///
+    /// # Errors
+    ///
+    /// `io` if they have not: the message says what to do; `busy` if the database cannot be reached
+    /// now; `permission`.
+    pub fn check(&self) -> Result<Checked, Error> {
+        let server = self.clone();
+        self.wait(async move {
+            let rows =
+                server.rows("SELECT version, database FROM agent_memory.version", &[]).await?;
+            let Some(row) = rows.first() else {
+                return Err(Error::new(ErrorCode::Io, NO_TABLES));
+            };
+            check_version(row.get(0))?;
+            Ok(Checked { database: row.get(1) })
+        })
+    }
+
+    /// Makes the tables. Of several programs that migrate at once, one does it.
+    ///
+    /// # Errors
+    ///
+    /// `io` if the tables have a later version, or the user may not make them; those of
+    /// [`check`](Server::check). Nothing was changed then.
+    pub fn migrate(&self) -> Result<Migrated, Error> {
+        let server = self.clone();
+        let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
+        let (high, low) = number.map_err(|_| Error::new(ErrorCode::Io, "no random number"))?;
+        self.wait(async move {
+            let mut connection = server.pool().connection().await?;
+            connection.in_transaction = true;
+            let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATIONS})");
+            let client = connection.client();
+            let failed = |error: tokio_postgres::Error| storage_error(&error);
+            client.batch_execute(&begin).await.map_err(failed)?;
+            if let Some(version) = version(client).await.map_err(failed)? {
+                check_version(version)?;
+                return Ok(Migrated::UpToDate);
+            }
+            client.batch_execute(TABLES).await.map_err(failed)?;
+            let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2)";
+            let parameters = [
+                Parameter::new(VERSION, Type::INT4),
+                Parameter::text(format!("{high:016x}{low:016x}")),
+            ];
+            query::execute(client, sql, &parameters).await.map_err(failed)?;
+            client.batch_execute("COMMIT").await.map_err(failed)?;
+            connection.in_transaction = false;
+            Ok(Migrated::Created)
+        })
+    }
+}
+
+/// The version of the tables. None without tables. It asks the catalogue by a query: the other ways
+/// do not see what was made while this transaction waited.
+async fn version(client: &Client) -> Result<Option<i32>, tokio_postgres::Error> {
+    let sql = "SELECT 1 FROM pg_catalog.pg_tables \
+               WHERE schemaname = 'agent_memory' AND tablename = 'version'";
+    if query::rows(client, sql, &[]).await?.is_empty() {
+        return Ok(None);
+    }
+    let rows = query::rows(client, "SELECT version FROM agent_memory.version", &[]).await?;
+    Ok(rows.first().map(|row| row.get(0)))
+}
+
+fn check_version(version: i32) -> Result<(), Error> {
+    if version == VERSION {
+        return Ok(());
+    }
+    let message = if version < VERSION {
+        "the tables of the database are of an earlier version: run `agent-memory database migrate`"
+    } else {
+        "a later version of agent-memory made the tables of the database: update this program"
+    };
+    Err(Error::new(ErrorCode::Io, message))
+}

@@ -1,0 +1,261 @@
+//! A database with its pool, and the work that runs on it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use agent_memory_storage::{Error, ErrorCode, path};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::error::storage_error;
+use super::pool::Pool;
+use super::query::{self, Parameter};
+use super::url::DatabaseUrl;
+
+/// The least connections: one for a writer, one for readers.
+const LEAST_CONNECTIONS: usize = 2;
+
+/// The options of a [`Server`].
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The URL of the database.
+    pub url: DatabaseUrl,
+    /// The most connections, at least 2.
+    pub connections: usize,
+    /// The number of the tenant. Nothing of another tenant is read or changed.
+    pub tenant: i64,
+    /// The maximum run time of a statement.
+    pub statement_time: Duration,
+}
+
+/// A database of agent memory. It connects when it is first used. A clone is the same.
+///
+/// Its functions block the thread. They may be called from any thread, also of a runtime.
+#[derive(Clone, Debug)]
+pub struct Server(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// Always there until this is dropped.
+    runtime: Option<Runtime>,
+    pool: Arc<Pool>,
+    options: Options,
+    /// The places of groups that are known to exist. None is ever removed.
+    known: Mutex<BTreeSet<String>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // The thread that drops this may belong to another runtime, which must not wait.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Server {
+    /// A server that is not connected yet.
+    ///
+    /// # Errors
+    ///
+    /// `io` if no thread can be started, or the roots of the machine cannot be read for TLS.
+    pub fn new(mut options: Options) -> Result<Self, Error> {
+        options.connections = options.connections.max(LEAST_CONNECTIONS);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("agent-memory-database")
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                let message = format!("the thread of the database cannot start: {error}");
+                Error::new(ErrorCode::Io, message)
+            })?;
+        let handle = runtime.handle().clone();
+        let pool = Arc::new(Pool::new(options.url.clone(), options.connections, handle)?);
+        let known = Mutex::default();
+        Ok(Self(Arc::new(Shared { runtime: Some(runtime), pool, options, known })))
+    }
+
+    /// The names of the places with a label, in byte order.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if the database cannot be reached now; `permission`, `io`.
+    pub fn places(&self, label: &str) -> Result<Vec<String>, Error> {
+        let server = self.clone();
+        let prefix = format!("{label}/");
+        let end = format!("{label}0");
+        self.wait(async move {
+            let sql = "SELECT place FROM agent_memory.places \
+                       WHERE tenant = $1 AND place > $2 AND place < $3 ORDER BY place";
+            let parameters = [
+                Parameter::integer(server.tenant()),
+                Parameter::text(prefix.as_str()),
+                Parameter::text(end),
+            ];
+            let rows = server.rows(sql, &parameters).await?;
+            let name = |row: &Row| row.get::<_, &str>(0)[prefix.len()..].to_owned();
+            Ok(rows.iter().map(name).collect())
+        })
+    }
+
+    /// Whether a place of a group exists.
+    ///
+    /// # Errors
+    ///
+    /// As for [`places`](Server::places).
+    pub fn has_place(&self, label: &str, name: &str) -> Result<bool, Error> {
+        let key = place_key(label, name);
+        if self.known().contains(&key) {
+            return Ok(true);
+        }
+        let server = self.clone();
+        let wanted = key.clone();
+        let found = self.wait(async move {
+            let sql = "SELECT 1 FROM agent_memory.places WHERE tenant = $1 AND place = $2";
+            let parameters = [Parameter::integer(server.tenant()), Parameter::text(wanted)];
+            server.rows(sql, &parameters).await
+        })?;
+        if !found.is_empty() {
+            self.known().insert(key);
+        }
+        Ok(!found.is_empty())
+    }
+
+    /// Creates a place of a group.
+    ///
+    /// # Errors
+    ///
+    /// `already-exists`; `invalid-path` if it is no name for a place; those of
+    /// [`places`](Server::places).
+    pub fn create_place(&self, label: &str, name: &str) -> Result<(), Error> {
+        if name.contains('/') || path::segments(name).is_err() {
+            let message = format!("`{}` is not a name for a place", name.escape_debug());
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        let server = self.clone();
+        let key = place_key(label, name);
+        let created = self.wait(async move {
+            let sql = "INSERT INTO agent_memory.places (tenant, place) VALUES ($1, $2) \
+                       ON CONFLICT DO NOTHING RETURNING 1::smallint";
+            let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
+            // Repeated after a lost connection, it would find its own row.
+            let connection = server.pool().connection().await?;
+            let created = query::rows(connection.client(), sql, &parameters).await;
+            created.map_err(|error| storage_error(&error))
+        })?;
+        if created.is_empty() {
+            let message = format!("the place `{name}` is registered already");
+            return Err(Error::new(ErrorCode::AlreadyExists, message));
+        }
+        Ok(())
+    }
+
+    /// Checks that the database answers and takes writes.
+    ///
+    /// # Errors
+    ///
+    /// `read-only`; those of [`places`](Server::places).
+    pub fn check_writable(&self) -> Result<(), Error> {
+        let server = self.clone();
+        let rows = self.wait(async move {
+            server.rows("SELECT current_setting('transaction_read_only') = 'on'", &[]).await
+        })?;
+        if rows.first().is_some_and(|row| row.get(0)) {
+            return Err(Error::new(ErrorCode::ReadOnly, "the database can only be read"));
+        }
+        Ok(())
+    }
+
+    /// Runs a statement, as an administrator would. For tests.
+    ///
+    /// # Errors
+    ///
+    /// Those of the statement.
+    #[doc(hidden)]
+    pub fn execute(&self, sql: &str) -> Result<(), Error> {
+        let server = self.clone();
+        let sql = sql.to_owned();
+        self.wait(async move {
+            let connection = server.pool().connection().await?;
+            let done = connection.client().batch_execute(&sql).await;
+            done.map_err(|error| storage_error(&error))
+        })
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.0.pool
+    }
+
+    pub(crate) fn tenant(&self) -> i64 {
+        self.0.options.tenant
+    }
+
+    pub(crate) fn statement_time(&self) -> Duration {
+        self.0.options.statement_time
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows of a statement that changes nothing. It is repeated once if the connection was dead.
+    pub(crate) async fn rows(
+        &self,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Row>, Error> {
+        let mut is_repeated = false;
+        loop {
+            let connection = self.pool().connection().await?;
+            let rows = query::rows(connection.client(), sql, parameters);
+            match tokio::time::timeout(self.statement_time(), rows).await {
+                Err(_) => {
+                    connection.close();
+                    let message = "a statement of the database took too long";
+                    return Err(Error::new(ErrorCode::Cancelled, message));
+                }
+                Ok(Ok(rows)) => return Ok(rows),
+                Ok(Err(error)) if super::error::is_lost(&error) && !is_repeated => {
+                    connection.close();
+                    self.pool().close_idle();
+                    is_repeated = true;
+                }
+                Ok(Err(error)) => return Err(storage_error(&error)),
+            }
+        }
+    }
+
+    /// Runs work on the thread of the database, and waits for it.
+    pub(crate) fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let (done, result) = mpsc::channel();
+        self.spawn(async move {
+            // Nobody waits any more if this fails.
+            let _ = done.send(work.await);
+        });
+        result.recv().expect("the work on the database ends")
+    }
+
+    /// Runs work on the thread of the database.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> tokio::task::JoinHandle<T> {
+        self.0.runtime.as_ref().expect("it runs until this is dropped").spawn(work)
+    }
+}
+
+/// The text that stands for a place in every table.
+pub(crate) fn place_key(label: &str, name: &str) -> String {
+    if name.is_empty() { label.to_owned() } else { format!("{label}/{name}") }
+}
+
+/// A parameter with the texts of a list.
+pub(crate) fn texts(texts: Vec<String>) -> Parameter {
+    Parameter::new(texts, Type::TEXT_ARRAY)
+}

@@ -1,0 +1,163 @@
+//! A PostgreSQL server of a test, in a scratch directory with a socket of its own.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent_memory_host::database::{DatabaseOptions, DatabaseUrl};
+use agent_memory_host::storage::ErrorCode;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::TIMEOUT;
+use crate::skip::skip;
+
+/// The user and the group of the server, which refuses to run as root.
+const NOBODY: u32 = 65_534;
+
+/// The name of the socket in its directory.
+pub const SOCKET: &str = ".s.PGSQL.5432";
+
+/// The time between two attempts to reach a new server.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A running server, with the tables of agent memory.
+#[derive(Debug)]
+pub struct PostgresServer {
+    process: Child,
+    programs: PathBuf,
+    directory: TempDir,
+}
+
+impl PostgresServer {
+    /// Starts a server. `None` if this machine has no PostgreSQL: the test is then skipped.
+    #[track_caller]
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            skip("there is no PostgreSQL, such as Debian's package `postgresql`");
+            return None;
+        };
+        let directory = tempfile::tempdir().expect("a scratch directory");
+        if is_root() {
+            chown(directory.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
+        }
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(directory.path(), open).expect("its owner may");
+        let data = directory.path().join("data");
+        let mut initdb = as_server_user(&programs.join("initdb"));
+        initdb.args([
+            "-A",
+            "trust",
+            "-U",
+            "memory",
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "--no-sync",
+            "-D",
+        ]);
+        let made = initdb.arg(&data).current_dir(directory.path()).output().expect("initdb runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let process = spawn(&programs, directory.path());
+        let server = Self { process, programs, directory };
+        server.migrate();
+        Some(server)
+    }
+
+    /// Makes the tables as soon as the server answers.
+    fn migrate(&self) {
+        let until = Instant::now() + TIMEOUT;
+        let options = DatabaseOptions::new(self.url());
+        loop {
+            match options.migrate() {
+                Ok(_) => return,
+                Err(error) if error.code == ErrorCode::Busy && Instant::now() < until => {
+                    thread::sleep(PAUSE);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    /// The directory of the socket.
+    pub fn socket_directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The text of the URL of the database.
+    pub fn url_text(&self) -> String {
+        url_at(self.directory.path())
+    }
+
+    /// The URL of the database.
+    pub fn url(&self) -> DatabaseUrl {
+        self.url_text().parse().expect("a URL")
+    }
+
+    /// Ends all connections at once, as a crash does, and starts the server again.
+    pub fn restart(&mut self) {
+        self.stop();
+        self.process = spawn(&self.programs, self.directory.path());
+        self.migrate();
+    }
+
+    fn stop(&mut self) {
+        let process = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
+        // It may have ended by itself.
+        let _ = kill_process(process.expect("a process"), Signal::QUIT);
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The URL of the database whose socket is in a directory.
+pub fn url_at(directory: &Path) -> String {
+    let host = directory.to_str().expect("UTF-8").replace('/', "%2F");
+    format!("postgresql://memory@{host}/postgres")
+}
+
+fn spawn(programs: &Path, directory: &Path) -> Child {
+    let log = fs::File::create(directory.join("log")).expect("a log");
+    let mut postgres = as_server_user(&programs.join("postgres"));
+    // No test takes away the power.
+    postgres.args(["-c", "fsync=off"]);
+    postgres.args(["-c", "listen_addresses=", "-c", "max_connections=200", "-D"]);
+    postgres.arg(directory.join("data")).arg("-k").arg(directory).current_dir(directory);
+    postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    postgres.spawn().expect("the server starts")
+}
+
+/// A command as another user than root.
+fn as_server_user(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")]);
+    command.arg("--clear-groups").arg(program);
+    command
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// The directory of the programs of the newest installed version.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    directories.extend(installed.map(|version| version.path().join("bin")));
+    let has_both = |directory: &PathBuf| {
+        ["initdb", "postgres"].iter().all(|name| directory.join(name).is_file())
+    };
+    directories.into_iter().rfind(has_both)
+}

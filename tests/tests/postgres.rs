@@ -1,0 +1,289 @@
+//! Several servers with one memory on PostgreSQL: servers that are killed, a database that crashes,
+//! connections that break at the commit, and what is refused.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent_memory_host::database::{DatabaseOptions, Migrated};
+use agent_memory_host::storage::api::Documents as _;
+use agent_memory_host::storage::{Area, Change, ErrorCode};
+use agent_memory_storage_postgres::{Options, Server};
+use agent_memory_tests::TIMEOUT;
+use agent_memory_tests::http_server::{HttpServer, send_to};
+use agent_memory_tests::postgres::{PostgresServer, SOCKET, url_at};
+use agent_memory_tests::product::program;
+use serde_json::json;
+
+/// How many servers share the database.
+const SERVERS: usize = 3;
+/// How many clients each server has.
+const CLIENTS: usize = 3;
+/// How many memories each client adds.
+const ADDS: usize = 24;
+/// How often the first server is killed, and the database restarted in between.
+const KILLS: usize = 3;
+/// The time between two attempts of a client whose server or database is away.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[test]
+fn nothing_is_lost_or_doubled_between_servers_that_are_killed_and_a_database_that_crashes() {
+    let Some(mut database) = PostgresServer::start() else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let url_file = scratch.path().join("url");
+    fs::write(&url_file, database.url_text() + "\n").unwrap();
+    let start = || {
+        let arguments = [
+            "--toolset=records".to_owned(),
+            format!("--database-url-file={}", url_file.display()),
+            format!("--data-dir={}", scratch.path().join("data").display()),
+            "--lock-wait=60s".to_owned(),
+        ];
+        HttpServer::start(&arguments, scratch.path())
+    };
+    let servers: Vec<RwLock<HttpServer>> = (0..SERVERS).map(|_| RwLock::new(start())).collect();
+    let acknowledged = Mutex::new(Vec::new());
+    let unanswered = Mutex::new(Vec::new());
+    let count = AtomicUsize::new(0);
+    let total = SERVERS * CLIENTS * ADDS;
+    thread::scope(|scope| {
+        for client in 0..SERVERS * CLIENTS {
+            let servers = &servers;
+            let acknowledged = &acknowledged;
+            let unanswered = &unanswered;
+            let count = &count;
+            scope.spawn(move || {
+                for number in 0..ADDS {
+                    let agent = if number % 2 == 0 { "shared" } else { &format!("own-{client}") };
+                    let content = format!("memory <{client}.{number}>");
+                    let server = &servers[client % SERVERS];
+                    let done = if add(server, agent, &content) { acknowledged } else { unanswered };
+                    done.lock().unwrap().push((agent.to_owned(), content));
+                    count.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        for kill in 1..=KILLS {
+            wait_until(|| count.load(Ordering::SeqCst) >= total * kill / (KILLS + 1));
+            // Requests in flight end with a broken connection.
+            let old = std::mem::replace(&mut *servers[0].write().unwrap(), start());
+            drop(old);
+            if kill == 2 {
+                database.restart();
+            }
+        }
+    });
+    let acknowledged = acknowledged.into_inner().unwrap();
+    let unanswered = unanswered.into_inner().unwrap();
+    println!("{} acknowledged, {} without an answer", acknowledged.len(), unanswered.len());
+    assert_eq!(acknowledged.len() + unanswered.len(), total);
+    assert!(acknowledged.len() > total / 2);
+    let stored = |agent: &str, content: &str| {
+        let reader = server_of(&database).tree("records", "").reader();
+        let document = reader.read(Area::Documents, &format!("{agent}.json"), u64::MAX).unwrap();
+        let text = String::from_utf8(document.expect("the agent has records").contents).unwrap();
+        text.matches(content).count()
+    };
+    for (agent, content) in &acknowledged {
+        assert_eq!(stored(agent, content), 1, "{agent}: {content}");
+    }
+    for (agent, content) in &unanswered {
+        assert!(stored(agent, content) <= 1, "{agent}: {content}");
+    }
+}
+
+/// Adds a memory. Whether it was acknowledged: otherwise the server ended before it answered. An error
+/// that names a retry changed nothing, so the same memory is added again.
+fn add(server: &RwLock<HttpServer>, agent: &str, content: &str) -> bool {
+    let until = Instant::now() + TIMEOUT;
+    loop {
+        assert!(Instant::now() < until, "{content} is never stored");
+        let reply = {
+            let arguments = json!({"agent_id": agent, "content": content});
+            let parameters = json!({"name": "add_core_memory", "arguments": arguments});
+            let running = server.read().unwrap();
+            let address = running.address.clone();
+            let bytes = running.stateless_bytes("tools/call", parameters);
+            // The server may be killed meanwhile.
+            drop(running);
+            send_to(&address, &bytes)
+        };
+        if reply.json().is_null() {
+            return false;
+        }
+        let result = &reply.json()["result"];
+        if result["isError"] != true {
+            assert_eq!(result["structuredContent"]["created"], true, "{}", reply.body);
+            return true;
+        }
+        assert!(reply.body.contains("try again"), "{}", reply.body);
+        thread::sleep(PAUSE);
+    }
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let until = Instant::now() + TIMEOUT;
+    while !is_so() {
+        assert!(Instant::now() < until, "it takes too long");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn server_of(database: &PostgresServer) -> Server {
+    server_at(&database.url_text())
+}
+
+fn server_at(url: &str) -> Server {
+    let url = url.parse().unwrap();
+    let statement_time = Duration::from_secs(60);
+    Server::new(Options { url, connections: 4, tenant: 0, statement_time }).unwrap()
+}
+
+/// What a proxy does to the first COMMIT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Break {
+    /// The connection ends before the server gets the COMMIT.
+    Before,
+    /// The connection ends after the server has answered, which the client never learns.
+    After,
+}
+
+#[test]
+fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
+    let Some(database) = PostgresServer::start() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (path, broken) in [("before", Break::Before), ("after", Break::After)] {
+        let directory = tempfile::tempdir().unwrap();
+        start_proxy(directory.path(), database.socket_directory(), broken);
+        let server = server_at(&url_at(directory.path()));
+        let tree = server.tree("records", "");
+        let put = || Change::Put {
+            area: Area::Documents,
+            path: path.into(),
+            contents: b"text".to_vec(),
+            expects: None,
+        };
+        let lock = runtime.block_on(tree.lock(Some("ada".into()), TIMEOUT)).unwrap();
+        let committed = lock.commit(vec![put()]);
+        let is_there = tree.reader().stat(Area::Documents, path).unwrap().is_some();
+        if broken == Break::After {
+            assert!(committed.is_ok() && is_there, "{committed:?}");
+            continue;
+        }
+        let error = committed.unwrap_err().error;
+        assert_eq!(error.code, ErrorCode::Busy);
+        assert!(error.message.contains("nothing was changed: try again"), "{error}");
+        assert!(!is_there);
+        // The same writer takes its lock anew.
+        lock.commit(vec![put()]).unwrap();
+    }
+}
+
+/// Passes bytes between clients and a server, and breaks the connection of the first COMMIT.
+fn start_proxy(directory: &Path, server: &Path, broken: Break) {
+    let listener = UnixListener::bind(directory.join(SOCKET)).unwrap();
+    let server = server.join(SOCKET);
+    let has_broken = Arc::new(AtomicUsize::new(0));
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = server.clone();
+            let has_broken = has_broken.clone();
+            thread::spawn(move || {
+                let to_server = UnixStream::connect(&server).unwrap();
+                let mut answers = to_server.try_clone().unwrap();
+                let mut to_client = client.try_clone().unwrap();
+                thread::spawn(move || {
+                    let _ = std::io::copy(&mut answers, &mut to_client);
+                    let _ = to_client.shutdown(std::net::Shutdown::Both);
+                });
+                pass(client, to_server, &has_broken, broken);
+            });
+        }
+    });
+}
+
+fn pass(mut client: UnixStream, mut server: UnixStream, has_broken: &AtomicUsize, broken: Break) {
+    let mut bytes = [0; 1 << 16];
+    while let Ok(read @ 1..) = client.read(&mut bytes) {
+        let is_commit = bytes[..read].windows(7).any(|window| window == b"COMMIT\0");
+        if is_commit && has_broken.fetch_add(1, Ordering::SeqCst) == 0 {
+            let _ = client.shutdown(std::net::Shutdown::Both);
+            if broken == Break::After {
+                let _ = server.write_all(&bytes[..read]);
+                // The server ends the connection once it has done what it was sent.
+                let _ = server.shutdown(std::net::Shutdown::Write);
+                return;
+            }
+            let _ = server.shutdown(std::net::Shutdown::Both);
+            return;
+        }
+        if server.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = server.shutdown(std::net::Shutdown::Both);
+}
+
+#[test]
+fn programs_that_migrate_at_once_make_the_tables_once() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(&database, "DROP SCHEMA agent_memory CASCADE");
+    let made = thread::scope(|scope| {
+        let programs: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| DatabaseOptions::new(database.url()).migrate().unwrap()))
+            .collect();
+        let made = programs.into_iter().map(|program| program.join().unwrap());
+        made.filter(|made| *made == Migrated::Created).count()
+    });
+    assert_eq!(made, 1);
+    DatabaseOptions::new(database.url()).check().unwrap();
+}
+
+/// Runs a statement as an administrator would.
+fn psql_like(database: &PostgresServer, sql: &str) {
+    server_of(database).execute(sql).unwrap();
+}
+
+#[test]
+fn no_message_has_the_user_or_the_password_of_the_database() {
+    let scratch = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str], url: &str| -> Output {
+        let mut command = Command::new(program("agent-memory"));
+        command.args(arguments).env_clear().env("HOME", scratch.path());
+        command.env("AGENT_MEMORY_DATABASE_URL", url).env("AGENT_MEMORY_LOG_LEVEL", "DEBUG");
+        command.current_dir(scratch.path()).output().unwrap()
+    };
+    for url in [
+        "postgresql://adauser:s3cret@127.0.0.1:1/memory",
+        "postgresql://adauser:s3cret@127.0.0.1:port/memory",
+        "postgresql://adauser:s3cret@127.0.0.1/memory?sslmode=s3cret",
+        "adauser:s3cret",
+    ] {
+        for arguments in
+            [&["database", "check"][..], &["database", "migrate"], &["serve"], &["doctor"]]
+        {
+            let output = run(arguments, url);
+            let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            let text = text.concat();
+            assert!(!text.contains("s3cret") && !text.contains("adauser"), "{arguments:?}: {text}");
+            assert!(arguments == ["doctor"] || !output.status.success(), "{arguments:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_database_without_tables_says_what_to_do() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(&database, "DROP SCHEMA agent_memory CASCADE");
+    let check = || DatabaseOptions::new(database.url()).check().unwrap_err().message;
+    assert!(check().contains("run `agent-memory database migrate`"));
+    DatabaseOptions::new(database.url()).migrate().unwrap();
+    psql_like(&database, "UPDATE agent_memory.version SET version = 99");
+    assert!(check().contains("update this program"));
+}
