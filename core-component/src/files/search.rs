@@ -62,6 +62,7 @@ fn add_below(
     let place = Place::named(LABEL);
     let mut index = Index::open(files.call.storage, place, collection, request.for_index());
     let Walk { files: found, left, .. } = Walk::new(files, root, Which::Visible)?;
+    let is_whole = left.is_empty();
     for error in left {
         collector.warn(format!("memory files: {}", error.message()));
     }
@@ -109,7 +110,7 @@ fn add_below(
         collector.begin_run();
         collector.add_read(entry, &index);
     }
-    index.update();
+    index.update(is_whole);
     Ok(skipped)
 }
 

@@ -86,7 +86,6 @@ pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, collection: &str)
 /// Removes the collections of a place that are none of these.
 pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<&str>) {
     let _ = database::keep(storage, place, collections);
-    let _ = vectors::keep(storage, place, collections);
 }
 
 /// A search, as an index sees it.
@@ -164,7 +163,7 @@ impl<'a> Index<'a> {
         documents.sort_unstable();
         let admits = |key: i64| {
             let at = documents.binary_search_by_key(&key, |(key, ..)| *key);
-            at.map_or(true, |at| {
+            at.ok().map(|at| {
                 let (_, segment, document) = documents[at];
                 admits(snapshot.segments[segment].segment.documents[document].facts)
             })
@@ -276,6 +275,11 @@ impl<'a> Index<'a> {
         self.add_new(&row, entries.collect(), is_settled);
     }
 
+    /// Takes note that a document is there that is not in the index.
+    pub fn see(&mut self, key: &str) {
+        self.vectors.see(number_of(key));
+    }
+
     /// Takes note of the texts of a document that is read by each search and is not in the index.
     pub fn note<'t>(&mut self, key: &str, version: &str, texts: impl Iterator<Item = &'t str>) {
         self.vectors.note(number_of(key), number_of(version), texts);
@@ -306,11 +310,11 @@ impl<'a> Index<'a> {
     }
 
     /// Brings the index up to date. The documents that it knows, but that the search did not find, are
-    /// gone.
-    pub fn update(mut self) {
+    /// gone. Their vectors go only if `is_whole`: nothing was left out that could not be read.
+    pub fn update(mut self, is_whole: bool) {
         let known = self.documents.iter().map(|(key, ..)| *key);
         self.gone = known.filter(|key| !self.seen.contains(key)).collect();
-        self.is_whole = true;
+        self.is_whole = is_whole;
         self.update_rows();
     }
 

@@ -211,7 +211,9 @@ impl<'a> Batch<'a> {
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
         for Prepared { kind, .. } in &self.prepared {
             match kind {
-                Kind::Put(put, namespace) => drop(put.put(namespace, writer)?),
+                Kind::Put(put, namespace) => {
+                    put.put(namespace, writer)?;
+                }
                 Kind::Delete(delete, namespace) => drop(delete.delete(namespace, writer)?),
                 Kind::Get(..) | Kind::Search(..) | Kind::List(_) => {}
             }

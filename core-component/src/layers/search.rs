@@ -8,7 +8,7 @@ use super::agents::names;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, undated_warning};
 use super::place::LABEL;
-use super::sqlite::{LayerRows, Reader, Searched, collection_of};
+use super::sqlite::{LayerRows, OF_TASK, Reader, Searched, collection_of};
 use crate::budget::OF_ENTRY;
 use crate::index::{Index, number_of};
 use crate::names::AgentName;
@@ -93,6 +93,8 @@ const TABLES: [&str; 5] =
 struct Few<'a> {
     collection: String,
     vectors: OfCollection<'a>,
+    /// Whether no memory was skipped.
+    is_whole: bool,
 }
 
 impl<'a> Few<'a> {
@@ -101,8 +103,8 @@ impl<'a> Few<'a> {
         let collection = collection_of(agent, table);
         let place = Place::named(LABEL);
         let vectors =
-            OfCollection::open(call.storage, &place, &collection, vectors, budget, |_| true);
-        Self { collection, vectors }
+            OfCollection::open(call.storage, &place, &collection, vectors, budget, |_| None);
+        Self { collection, vectors, is_whole: true }
     }
 
     /// Notes the text of a memory, and adds its similarity to the entry.
@@ -111,9 +113,9 @@ impl<'a> Few<'a> {
         Entry { similarity: self.vectors.of_text(&entry.text), ..entry }
     }
 
-    fn end(self, call: &Call<'_>, is_whole: bool) {
-        let Self { collection, vectors } = self;
-        vectors.end(call.storage, &Place::named(LABEL), &collection, is_whole);
+    fn end(self, call: &Call<'_>, is_read: bool) {
+        let Self { collection, vectors, is_whole } = self;
+        vectors.end(call.storage, &Place::named(LABEL), &collection, is_read && is_whole);
     }
 }
 
@@ -188,7 +190,7 @@ impl Layers<'_> {
             let entry =
                 Entry { about, updated_at, read, ..entry("task", task.task, task.started_at) };
             collector.begin_run();
-            collector.add_in_time(indexes.task.with_similarity(0, entry));
+            collector.add_in_time(indexes.task.with_similarity(OF_TASK, entry));
         }
         work.begin(whole, 2);
         self.add_rows(&|row: Episode| self.episode(row), &mut indexes.episodes, collector)?;
@@ -224,6 +226,7 @@ impl Layers<'_> {
         let newest = memories.iter().rev();
         let read = newest.take_while(|one| work.take(OF_ENTRY + cost(&one.memory))).count();
         let skipped = memories.len() - read;
+        few.is_whole &= skipped == 0;
         self.skip(skipped as u64, collector);
         for Memory { id, memory, created_at } in memories.into_iter().skip(skipped) {
             let read = Some(self.read(tool, ReadArguments::default()));

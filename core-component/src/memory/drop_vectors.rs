@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::vectors::{collections, has_none};
 use crate::error::Error;
+use crate::source::OwnedCollection;
 use crate::tool::{Audience, Call, Hints, Tool};
 use crate::vectors::{drop_model, models};
 
@@ -50,15 +51,18 @@ impl Tool for DropVectors {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         // All collections of a place lie in one database.
-        let places: BTreeSet<_> = collections(call)?.into_iter().map(|of| of.place).collect();
+        let mut of_places: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+        for OwnedCollection { place, name, .. } in collections(call)? {
+            of_places.entry(place).or_default().insert(name);
+        }
         let mut warnings = Vec::new();
         let mut dropped = 0;
         let mut left: BTreeMap<String, u64> = BTreeMap::new();
-        for place in &places {
-            let removed = input.model.as_ref().map(|model| drop_model(call.storage, place, model));
-            let found = removed.transpose().and_then(|removed| {
+        for (place, names) in &of_places {
+            let drop = |model: &String| drop_model(call.storage, place, names, model);
+            let found = input.model.as_ref().map(drop).transpose().and_then(|removed| {
                 dropped += removed.unwrap_or_default();
-                models(call.storage, place)
+                models(call.storage, place, names)
             });
             match found {
                 Ok(found) => {

@@ -17,6 +17,9 @@ use crate::tool::{Call, Checked, Source};
 use crate::toolset::FollowUps;
 use crate::vectors::{self, Answer, Answered, Task, Waiting};
 
+/// The most passes of a claim: one may read documents whose texts all have vectors already.
+const MAX_PASSES: usize = 16;
+
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
     model_setting: None,
     pending,
@@ -72,15 +75,17 @@ fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
 /// Chooses a batch, and leaves the follow-up with its texts.
 fn claim(call: &Call<'_>, owner: i64, seconds: u32) -> Result<bool, Error> {
     let Some(model) = &call.context.embedder else { return Ok(false) };
-    let batch = |takes_failed: bool| {
+    let mut takes_failed = false;
+    let mut chosen = None;
+    for _ in 0..MAX_PASSES {
         let waiting = Waiting::for_batch(model, call.context.now, owner, seconds, takes_failed);
         let (waiting, _) = pass(call, waiting);
-        let has_failed = waiting.has_failed();
-        waiting.into_batch().map(|batch| (batch, has_failed))
-    };
-    let (mut chosen, has_failed) = batch(false)?;
-    if chosen.is_none() && has_failed {
-        (chosen, _) = batch(true)?;
+        let goes_on = waiting.has_noted() || (!takes_failed && waiting.has_failed());
+        takes_failed = !waiting.has_noted();
+        chosen = waiting.into_batch()?;
+        if chosen.is_some() || !goes_on {
+            break;
+        }
     }
     let Some(batch) = chosen else { return Ok(false) };
     let payload = json!({ "models": [model], "texts": batch.texts, "batch": batch.digest });

@@ -15,6 +15,7 @@ use crate::source::{
 use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source, ToolError};
+use crate::vectors;
 
 /// Why a link or a directory is not read, to follow its path.
 pub(super) const NO_FILE: &str =
@@ -108,11 +109,12 @@ fn add_repository(call: &Call<'_>, root: &str, collector: &mut Collector<'_>) ->
         }
     }
     if call.context.agents.is_none() {
-        index::keep(
-            call.storage,
-            &Place::repository(root),
-            &names.iter().map(String::as_str).collect(),
-        );
+        let place = Place::repository(root);
+        let names = names.iter().map(String::as_str).collect();
+        index::keep(call.storage, &place, &names);
+        if request.vectors.is_collecting() {
+            let _ = vectors::keep(call.storage, &place, &names);
+        }
     }
     Ok(())
 }
@@ -180,7 +182,7 @@ impl Agent<'_> {
             let added = self.add_log(log, status, collector, &mut index)?;
             skipped += u64::from(added == Added::Skipped);
         }
-        index.update();
+        index.update(true);
         Ok(skipped)
     }
 
@@ -212,7 +214,11 @@ impl Agent<'_> {
         index: &mut Index<'_>,
     ) -> Result<Added, Error> {
         let summary = Document { path: format!("{}/_summary.md", self.name), date: None };
-        let Some(Text { text, version }) = self.text_or_warning(&summary, collector)? else {
+        let text = self.text(&summary)?;
+        if !matches!(text, Ok(None)) {
+            index.see(&summary.path);
+        }
+        let Some(Text { text, version }) = self.or_warning(&summary, text, collector) else {
             return Ok(Added::Done);
         };
         let Some((blocks, _)) = affordable(&text, false, &collector.request.budget) else {
@@ -290,10 +296,20 @@ impl Agent<'_> {
         document: &Document,
         collector: &mut Collector<'_>,
     ) -> Result<Option<Text>, Error> {
-        Ok(self.text(document)?.unwrap_or_else(|what| {
+        let text = self.text(document)?;
+        Ok(self.or_warning(document, text, collector))
+    }
+
+    fn or_warning(
+        &self,
+        document: &Document,
+        text: Result<Option<Text>, &'static str>,
+        collector: &mut Collector<'_>,
+    ) -> Option<Text> {
+        text.unwrap_or_else(|what| {
             collector.warn(format!("`{}` {what}", in_repository(&document.path)));
             None
-        }))
+        })
     }
 
     /// The contents of a document, or why it cannot be searched.

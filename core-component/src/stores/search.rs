@@ -93,6 +93,7 @@ fn add(
     let mut to_read = Vec::new();
     let mut skipped = 0;
     let Files { files, warnings, .. } = files(store)?;
+    let is_whole = warnings.is_empty();
     for warning in warnings {
         collector.warn(format!("store `{}`: {warning}", store.name));
     }
@@ -149,7 +150,7 @@ fn add(
         }
     }
     collector.skip_some(owner(store.name), skipped, "memory", "memories");
-    index.update();
+    index.update(is_whole);
     Ok(())
 }
 

@@ -67,12 +67,17 @@ pub(super) fn claim(
     let insert = "INSERT OR IGNORE INTO collections (name, model) VALUES (?1, ?2)";
     transaction.execute(&[statement(insert, [text(of.name), text(of.model)])])?;
     let collection = database::find(&*transaction, of.name, of.model)?.ok_or_else(damaged)?;
-    if collection.leased_until > of.now.milliseconds() {
+    if collection.is_leased(of.now) {
         return Ok(None);
     }
-    database::remove(&*transaction, &collection, gone)?;
     for document in documents {
         keep(&*transaction, collection.key, document)?;
+    }
+    // A document that has only got another name has given its vectors to the other one.
+    for model in database::models_of(&*transaction, of.name)? {
+        if let Some(collection) = database::find(&*transaction, of.name, &model)? {
+            database::remove(&*transaction, &collection, gone)?;
+        }
     }
     let batch = choose(&*transaction, collection.key, documents)?;
     let claimed = batch.map(|(asked, texts)| {
@@ -107,11 +112,13 @@ fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> 
              AND text NOT IN (SELECT value FROM json_each(?3))",
             with(vec![numbers.clone()]),
         ),
-        // No embedder takes a blank text.
+        // No embedder takes a blank text. The same text elsewhere has the same vector.
         statement(
             "INSERT OR IGNORE INTO vectors (collection, document, text, numbers) \
              SELECT ?1, ?2, value, \
-             CASE WHEN value IN (SELECT value FROM json_each(?4)) THEN x'' END FROM json_each(?3)",
+             CASE WHEN value IN (SELECT value FROM json_each(?4)) THEN x'' ELSE \
+             (SELECT v.numbers FROM vectors AS v WHERE v.collection = ?1 AND v.text = new.value \
+             AND v.numbers IS NOT NULL LIMIT 1) END FROM json_each(?3) AS new",
             with(vec![numbers, blank]),
         ),
     ])?;
@@ -128,32 +135,38 @@ fn choose(
     collection: i64,
     documents: &[Document],
 ) -> Result<Option<Chosen>, Error> {
-    let mut read = BTreeMap::new();
-    for Document { key, texts, .. } in documents {
-        read.extend(texts.iter().map(|(number, text)| ((*key, *number), text)));
-    }
     let sql = "SELECT document, text, failures FROM vectors \
-               WHERE collection = ?1 AND numbers IS NULL ORDER BY failures, vector";
+               WHERE collection = ?1 AND numbers IS NULL";
     let rows = transaction.query(&statement(sql, [Value::Integer(collection)]), u32::MAX)?.rows;
-    let mut asked = Vec::new();
-    let mut texts: Vec<String> = Vec::new();
+    let mut waiting = BTreeMap::new();
     for row in rows {
         let [Value::Integer(document), Value::Integer(number), Value::Integer(failures)] = &row[..]
         else {
             return Err(damaged());
         };
-        let Some(text) = read.get(&(*document, *number)) else { continue };
-        let has_failed = *failures > 0;
-        if has_failed && !texts.is_empty() {
-            break;
-        }
-        asked.push((*document, *number));
-        texts.push((*text).clone());
-        if has_failed || texts.len() == MAX_TEXTS {
-            break;
+        waiting.insert((*document, *number), *failures);
+    }
+    let read = documents.iter().flat_map(|Document { key, texts, .. }| {
+        texts.iter().map(|(number, text)| ((*key, *number), text))
+    });
+    let mut new = Vec::new();
+    let mut failed: Option<(i64, (i64, i64), &String)> = None;
+    for (at, text) in read {
+        match waiting.remove(&at) {
+            None => {}
+            Some(0) => new.push((at, text)),
+            Some(failures) if failed.is_none_or(|(least, ..)| failures < least) => {
+                failed = Some((failures, at, text));
+            }
+            Some(_) => {}
         }
     }
-    Ok((!texts.is_empty()).then_some((asked, texts)))
+    if new.is_empty() {
+        new.extend(failed.map(|(_, at, text)| (at, text)));
+    }
+    let chosen: (Vec<_>, Vec<_>) =
+        new.into_iter().take(MAX_TEXTS).map(|(at, text)| (at, text.clone())).unzip();
+    Ok((!chosen.0.is_empty()).then_some(chosen))
 }
 
 /// Takes the answer to a batch: stores its vectors, or lets the embedder rest. A text that is gone

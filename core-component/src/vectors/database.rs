@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::sql::{statement, text};
 use crate::storage::database::{Connection, Kind, Mode, Statement, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
+use crate::time::Timestamp;
 
 const DATABASE: &str = "vectors.db";
 
@@ -16,14 +17,18 @@ const VERSION: i64 = 1;
 /// The most characters of a text that an embedder is asked for: a small model takes about 500 tokens.
 const MAX_CHARACTERS: usize = 2_000;
 
+/// The longest lease and the longest rest, in milliseconds.
+const MAX_LEASE: i64 = 24 * 60 * 60 * 1_000;
+
 /// Drops what is there, and creates the tables.
 ///
 /// - `collections` has a row for each collection and model. All its vectors have one dimension. It has
 ///   a lease or rests until `leased_until`, in milliseconds since 1970. `asked` are the documents and
 ///   the texts of the batch that the embedder is asked for.
 /// - `documents` has the texts of each version of a document that was read, in the order of its entries.
-/// - `vectors` has a row for each of these texts. Without numbers it waits; a blank text has none.
-const CREATE: [&str; 10] = [
+/// - `vectors` has a row for each of these texts. Without numbers it waits; those of a blank text are
+///   empty.
+const CREATE: [&str; 11] = [
     "DROP TABLE IF EXISTS collections",
     "DROP TABLE IF EXISTS documents",
     "DROP TABLE IF EXISTS vectors",
@@ -37,6 +42,7 @@ const CREATE: [&str; 10] = [
      document INTEGER NOT NULL, text INTEGER NOT NULL, failures INTEGER NOT NULL DEFAULT 0, \
      numbers BLOB, UNIQUE (collection, document, text))",
     "CREATE INDEX vectors_of_collection ON vectors (collection)",
+    "CREATE INDEX vectors_of_text ON vectors (collection, text)",
     "CREATE INDEX vectors_wanted ON vectors (collection, failures) WHERE numbers IS NULL",
     "CREATE TABLE version (version INTEGER NOT NULL)",
 ];
@@ -50,6 +56,14 @@ pub(super) struct Collection {
     /// The documents and the texts that the embedder is asked for. `None` for one that is gone since.
     pub asked: Vec<Option<(i64, i64)>>,
     pub failures: i64,
+}
+
+impl Collection {
+    /// Whether another host has a batch, or the embedder rests. A moment that is too far away is that
+    /// of a wrong clock.
+    pub fn is_leased(&self, now: Timestamp) -> bool {
+        (1..=MAX_LEASE).contains(&self.leased_until.saturating_sub(now.milliseconds()))
+    }
 }
 
 /// The part of a text that an embedder is asked for.
@@ -72,25 +86,28 @@ pub(super) fn open_for_changes<'s>(
     place: &Place,
 ) -> Result<Box<dyn Connection + 's>, Error> {
     let connection = open(storage, place, true)?;
-    let found = connection.query(&select_version(), 1);
-    if !found.is_ok_and(|found| found.rows == [[Value::Integer(VERSION)]]) {
-        let transaction = connection.begin(Mode::Write(None))?;
+    let transaction = connection.begin(Mode::Write(None))?;
+    // Another host may have made the tables since: nothing is dropped that is not seen here.
+    if !is_current(&*transaction)? {
         let statements: Vec<Statement> = CREATE.iter().map(|sql| statement(sql, [])).collect();
         transaction.execute(&statements)?;
         let insert = statement("INSERT INTO version VALUES (?1)", [Value::Integer(VERSION)]);
         transaction.execute(&[insert])?;
         transaction.commit()?;
     }
+    drop(transaction);
     Ok(connection)
 }
 
-/// Whether the tables are of this version.
+/// Whether the tables are there and of this version.
 pub(super) fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
-    Ok(transaction.query(&select_version(), 1)?.rows == [[Value::Integer(VERSION)]])
-}
-
-fn select_version() -> Statement {
-    statement("SELECT version FROM version", [])
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' \
+                  AND name IN ('collections', 'documents', 'vectors', 'version')";
+    if transaction.query(&statement(tables, []), 1)?.rows != [[Value::Integer(4)]] {
+        return Ok(false);
+    }
+    let version = statement("SELECT version FROM version", []);
+    Ok(transaction.query(&version, 1)?.rows == [[Value::Integer(VERSION)]])
 }
 
 /// The collection of this name with a model.
@@ -120,7 +137,7 @@ fn collection(row: Vec<Value>) -> Option<Collection> {
             Value::Text(digest) => Some(digest),
             _ => None,
         },
-        asked: serde_json::from_str(&asked).ok()?,
+        asked: serde_json::from_str(&asked).unwrap_or_default(),
         failures: integer(failures)?,
     })
 }
@@ -161,16 +178,24 @@ pub(crate) fn forget(
     if !is_current(&*transaction)? {
         return Ok(());
     }
-    let models = "SELECT model FROM collections WHERE name = ?1 ORDER BY model";
-    let models = transaction.query(&statement(models, [text(name)]), u32::MAX)?.rows;
-    for row in models {
-        let [Value::Text(model)] = &row[..] else { return Err(damaged()) };
-        let Some(collection) = find(&*transaction, name, model)? else { continue };
+    for model in models_of(&*transaction, name)? {
+        let Some(collection) = find(&*transaction, name, &model)? else { continue };
         let known = documents(&*transaction, collection.key)?;
         let deleted: BTreeSet<i64> = known.into_keys().filter(|key| is_deleted(*key)).collect();
         remove(&*transaction, &collection, &deleted)?;
     }
     transaction.commit()
+}
+
+/// The models with which there is a collection of this name.
+pub(super) fn models_of(transaction: &dyn Transaction, name: &str) -> Result<Vec<String>, Error> {
+    let sql = "SELECT model FROM collections WHERE name = ?1 ORDER BY model";
+    let rows = transaction.query(&statement(sql, [text(name)]), u32::MAX)?.rows;
+    let model = |mut row: Vec<Value>| match row.pop() {
+        Some(Value::Text(model)) => Ok(model),
+        _ => Err(damaged()),
+    };
+    rows.into_iter().map(model).collect()
 }
 
 /// Removes documents of a collection.
@@ -200,7 +225,7 @@ pub(super) fn remove(
 
 /// Removes the vectors of a collection.
 pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, name: &str) -> Result<(), Error> {
-    remove_collections(storage, place, "name = ?1", text(name)).map(drop)
+    remove_collections(storage, place, "name = ?1", &[text(name)]).map(drop)
 }
 
 /// Removes the collections of a place that are none of these.
@@ -210,37 +235,48 @@ pub(crate) fn keep(
     names: &BTreeSet<&str>,
 ) -> Result<(), Error> {
     let others = "name NOT IN (SELECT value FROM json_each(?1))";
-    remove_collections(storage, place, others, json(names)).map(drop)
+    remove_collections(storage, place, others, &[json(names)]).map(drop)
 }
 
-/// Removes the vectors of a model from a place, and returns how many there were.
+/// Removes the vectors of a model from collections of a place, and returns how many there were.
 ///
 /// # Errors
 ///
 /// `NotFound` if the place has no vectors, `Busy` if another host changes them.
-pub(crate) fn drop_model(storage: &dyn Storage, place: &Place, model: &str) -> Result<u64, Error> {
-    remove_collections(storage, place, "model = ?1", text(model))
+pub(crate) fn drop_model(
+    storage: &dyn Storage,
+    place: &Place,
+    names: &BTreeSet<String>,
+    model: &str,
+) -> Result<u64, Error> {
+    let are = "name IN (SELECT value FROM json_each(?1)) AND model = ?2";
+    remove_collections(storage, place, are, &[json(names), text(model)])
 }
 
-/// The models that a place has vectors of, with their numbers.
+/// The models that collections of a place have vectors of, with their numbers.
 ///
 /// # Errors
 ///
 /// `NotFound` if the place has no vectors.
-pub(crate) fn models(storage: &dyn Storage, place: &Place) -> Result<BTreeMap<String, u64>, Error> {
+pub(crate) fn models(
+    storage: &dyn Storage,
+    place: &Place,
+    names: &BTreeSet<String>,
+) -> Result<BTreeMap<String, u64>, Error> {
     let connection = open(storage, place, false)?;
     let transaction = connection.begin(Mode::Read)?;
     if !is_current(&*transaction)? {
         return Ok(BTreeMap::new());
     }
     let sql = "SELECT c.model, count(v.numbers) FROM collections AS c \
-               LEFT JOIN vectors AS v ON v.collection = c.collection AND length(v.numbers) > 0 \
-               GROUP BY c.model";
+               JOIN vectors AS v ON v.collection = c.collection AND length(v.numbers) > 0 \
+               WHERE c.name IN (SELECT value FROM json_each(?1)) GROUP BY c.model";
     let model = |row: Vec<Value>| match &row[..] {
         [Value::Text(model), Value::Integer(vectors)] => Ok((model.clone(), *vectors as u64)),
         _ => Err(damaged()),
     };
-    transaction.query(&statement(sql, []), u32::MAX)?.rows.into_iter().map(model).collect()
+    let rows = transaction.query(&statement(sql, [json(names)]), u32::MAX)?.rows;
+    rows.into_iter().map(model).collect()
 }
 
 /// Removes collections, and returns how many vectors they had.
@@ -248,15 +284,20 @@ fn remove_collections(
     storage: &dyn Storage,
     place: &Place,
     are: &str,
-    parameter: Value,
+    parameters: &[Value],
 ) -> Result<u64, Error> {
     let connection = open(storage, place, false)?;
+    let view = connection.begin(Mode::Read)?;
+    if !is_current(&*view)? {
+        return Ok(0);
+    }
     let of = format!("SELECT collection FROM collections WHERE {are}");
     let count = format!(
         "SELECT count(*), sum(length(numbers) > 0) FROM collections AS c \
          LEFT JOIN vectors USING (collection) WHERE {are}"
     );
-    let rows = connection.query(&statement(&count, [parameter.clone()]), 1)?.rows;
+    let rows = view.query(&statement(&count, parameters), 1)?.rows;
+    drop(view);
     let Some([Value::Integer(1..), vectors]) = rows.first().map(Vec::as_slice) else {
         return Ok(0);
     };
@@ -267,7 +308,7 @@ fn remove_collections(
     let transaction = connection.begin(Mode::Write(None))?;
     let delete = |table: &str| {
         let sql = format!("DELETE FROM {table} WHERE collection IN ({of})");
-        statement(&sql, [parameter.clone()])
+        statement(&sql, parameters)
     };
     transaction.execute(&["vectors", "documents", "collections"].map(delete))?;
     transaction.commit()?;

@@ -34,14 +34,14 @@ pub(crate) enum OfCollection<'a> {
 }
 
 impl<'a> OfCollection<'a> {
-    /// Opens those of a collection. `admits` says whether a document can be a hit.
+    /// Opens those of a collection. `admits` says whether a document can be a hit, if that is known.
     pub fn open(
         storage: &dyn Storage,
         place: &Place,
         collection: &str,
         task: &'a Task,
         budget: &Budget,
-        admits: impl Fn(i64) -> bool,
+        admits: impl Fn(i64) -> Option<bool>,
     ) -> Self {
         match task {
             Task::None => Self::None,
@@ -88,11 +88,13 @@ impl<'a> OfCollection<'a> {
         }
     }
 
-    /// Whether a document has to be read, because it has texts that wait.
+    /// Whether a document has to be read: it has texts that wait, or other texts than those that are
+    /// known.
     pub fn has_to_read(&mut self, document: i64, version: i64) -> bool {
         match self {
             Self::Noted(noted) => noted.has_to_read(document, version),
-            _ => false,
+            Self::Compared(similarities) => similarities.is_outdated(document, version),
+            Self::None => false,
         }
     }
 

@@ -17,6 +17,8 @@ const ENOUGH: usize = 4 * MAX_TEXTS;
 pub(crate) struct Noted<'a> {
     waiting: &'a Waiting,
     stored: BTreeMap<i64, Stored>,
+    /// How often the embedder did not take the text that it is asked for next.
+    least_failures: i64,
     seen: BTreeSet<i64>,
     documents: Vec<Document>,
     /// How many documents are to be read.
@@ -34,8 +36,8 @@ struct Stored {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waits {
     No,
-    /// Only for texts that the embedder did not take.
-    ForFailed,
+    /// Only for texts that the embedder did not take, one of them so many times.
+    ForFailed(i64),
     Yes,
 }
 
@@ -67,9 +69,14 @@ impl<'a> Noted<'a> {
                 return None;
             }
         };
+        let failures = stored.values().filter_map(|stored| match stored.waits {
+            Waits::ForFailed(failures) => Some(failures),
+            _ => None,
+        });
+        let least_failures = failures.min().unwrap_or_default();
         let seen = BTreeSet::new();
         let documents = Vec::new();
-        Some(Self { waiting, stored, seen, documents, to_read: 0, texts: 0 })
+        Some(Self { waiting, stored, least_failures, seen, documents, to_read: 0, texts: 0 })
     }
 
     pub(super) fn see(&mut self, document: i64) {
@@ -107,9 +114,9 @@ impl<'a> Noted<'a> {
         };
         let waits = match waits {
             Waits::No => false,
-            Waits::ForFailed => {
+            Waits::ForFailed(failures) => {
                 self.waiting.has_failed.set(true);
-                self.waiting.takes_failed
+                self.waiting.takes_failed && failures == self.least_failures
             }
             Waits::Yes => true,
         };
@@ -128,10 +135,6 @@ impl<'a> Noted<'a> {
     /// Claims a batch of the texts, if the pass is for that and has none yet.
     pub(super) fn end(self, storage: &dyn Storage, place: &Place, name: &str, is_whole: bool) {
         let Self { waiting, stored, seen, documents, .. } = self;
-        let Some(seconds) = waiting.lease else { return };
-        if waiting.batch.borrow().is_some() {
-            return;
-        }
         let gone: BTreeSet<i64> = if is_whole {
             stored.into_keys().filter(|key| !seen.contains(key)).collect()
         } else {
@@ -140,6 +143,12 @@ impl<'a> Noted<'a> {
         if documents.is_empty() && gone.is_empty() {
             return;
         }
+        waiting.wait();
+        let Some(seconds) = waiting.lease else { return };
+        if waiting.batch.borrow().is_some() {
+            return;
+        }
+        waiting.has_noted.set(!documents.is_empty());
         let of = batch::Of { storage, place, name, model: &waiting.model, now: waiting.now };
         match batch::claim(&of, &documents, &gone, seconds) {
             Ok(claimed) => drop(waiting.batch.replace(claimed)),
@@ -167,7 +176,7 @@ fn read(
         return Ok(none);
     }
     let Some(collection) = database::find(&*view, name, &waiting.model)? else { return Ok(none) };
-    if collection.leased_until > waiting.now.milliseconds() {
+    if collection.is_leased(waiting.now) {
         return Ok(Found::Leased);
     }
     let waits = waits(&*view, collection.key)?;
@@ -186,7 +195,9 @@ fn waits(view: &dyn Transaction, collection: i64) -> Result<BTreeMap<i64, Waits>
     let rows = view.query(&statement(sql, [Value::Integer(collection)]), u32::MAX)?.rows;
     let document = |row: Vec<Value>| match &row[..] {
         [Value::Integer(document), Value::Integer(0)] => Ok((*document, Waits::Yes)),
-        [Value::Integer(document), Value::Integer(_)] => Ok((*document, Waits::ForFailed)),
+        [Value::Integer(document), Value::Integer(failures)] => {
+            Ok((*document, Waits::ForFailed(*failures)))
+        }
         _ => Err(damaged()),
     };
     rows.into_iter().map(document).collect()

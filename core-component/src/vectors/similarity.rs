@@ -14,8 +14,10 @@ use crate::storage::{Error, Place, Storage};
 /// How many bytes of vectors are read at once.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The most texts of a collection that are candidates because of their vectors.
+/// The most texts of a collection that are candidates because of their vectors, and how many more there
+/// may be of which it is not known whether they can be hits.
 const MAX_NEAREST: usize = 50;
+const MAX_UNKNOWN: usize = 1_000;
 
 /// How similar an entry is to a query by its vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,19 +40,19 @@ pub(crate) struct Similarities {
 /// Why vectors are not all compared.
 enum Compared {
     All,
-    Newest(usize),
+    Part(usize),
 }
 
 impl Similarities {
-    /// Compares the vectors of a collection, the newest first as far as the work goes. `admits` says
-    /// whether a document can be a hit.
+    /// Compares the vectors of a collection, as far as the work goes. `admits` says whether a document
+    /// can be a hit, if that is known.
     pub(super) fn read(
         storage: &dyn Storage,
         place: &Place,
         name: &str,
         comparison: &Comparison,
         budget: &Budget,
-        admits: impl Fn(i64) -> bool,
+        admits: impl Fn(i64) -> Option<bool>,
     ) -> Result<Self, Error> {
         let Comparison { model, vector, .. } = comparison;
         let none = Self::default();
@@ -78,17 +80,15 @@ impl Similarities {
         let compared =
             compare(&*view, collection.key, vector, budget, |document, text, cosine| {
                 similarities.of_texts.insert(text, cosine);
-                if cosine > 0.0 && admits(document) {
-                    admitted.push((cosine, document, text));
+                let is_admitted = admits(document);
+                if cosine > 0.0 && is_admitted != Some(false) {
+                    admitted.push((cosine, text, is_admitted.is_some()));
                 }
             })?;
-        if let Compared::Newest(compared) = compared {
-            comparison.warn(format!("only the newest {compared} vectors were compared"));
+        if let Compared::Part(compared) = compared {
+            comparison.warn(format!("only {compared} vectors of a collection were compared"));
         }
-        admitted.sort_by(|one, other| {
-            other.0.total_cmp(&one.0).then_with(|| (one.1, one.2).cmp(&(other.1, other.2)))
-        });
-        similarities.nearest = admitted.iter().take(MAX_NEAREST).map(|of| of.2).collect();
+        similarities.nearest = nearest(admitted);
         similarities.documents = database::documents(&*view, collection.key)?;
         Ok(similarities)
     }
@@ -106,6 +106,11 @@ impl Similarities {
         self.texts(document, version).iter().any(|text| self.nearest.contains(text))
     }
 
+    /// Whether another version of a document was read.
+    pub fn is_outdated(&self, document: i64, version: i64) -> bool {
+        self.documents.get(&document).is_some_and(|(of, _)| *of != version)
+    }
+
     /// The texts of a version of a document.
     fn texts(&self, document: i64, version: i64) -> &[i64] {
         match self.documents.get(&document) {
@@ -120,7 +125,25 @@ impl Similarities {
     }
 }
 
-/// Calls `found` with the document, the text and the cosine of each vector, the newest first.
+/// The nearest of some texts, each with its cosine and whether it is known that it can be a hit.
+fn nearest(mut texts: Vec<(f64, i64, bool)>) -> BTreeSet<i64> {
+    texts.sort_by(|one, other| {
+        other.0.total_cmp(&one.0).then_with(|| (other.2, one.1).cmp(&(one.2, other.1)))
+    });
+    let mut nearest = BTreeSet::new();
+    let mut known = 0;
+    let mut unknown = 0;
+    for (_, text, is_known) in texts {
+        let (count, most) =
+            if is_known { (&mut known, MAX_NEAREST) } else { (&mut unknown, MAX_UNKNOWN) };
+        if *count < most && nearest.insert(text) {
+            *count += 1;
+        }
+    }
+    nearest
+}
+
+/// Calls `found` with the document, the text and the cosine of each vector.
 fn compare(
     view: &dyn Transaction,
     collection: i64,
@@ -139,7 +162,7 @@ fn compare(
         let parameters = [collection, before, page as i64].map(Value::Integer);
         let rows = view.query(&statement(sql, parameters), page as u32)?.rows;
         if !budget.take_for_vectors(rows.len() as u64 * (bytes as u64 + OF_VECTOR)) {
-            return Ok(Compared::Newest(compared));
+            return Ok(Compared::Part(compared));
         }
         for row in &rows {
             let [

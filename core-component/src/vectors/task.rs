@@ -100,6 +100,7 @@ pub(crate) struct Waiting {
     owner: Cell<i64>,
     owners: RefCell<BTreeSet<i64>>,
     pub(super) has_failed: Cell<bool>,
+    pub(super) has_noted: Cell<bool>,
     pub(super) batch: RefCell<Option<Batch>>,
     pub(super) error: RefCell<Option<Error>>,
 }
@@ -115,6 +116,7 @@ impl Waiting {
             owner: Cell::new(0),
             owners: RefCell::default(),
             has_failed: Cell::new(false),
+            has_noted: Cell::new(false),
             batch: RefCell::new(None),
             error: RefCell::new(None),
         }
@@ -150,6 +152,11 @@ impl Waiting {
     /// Whether texts were left out that the embedder did not take.
     pub fn has_failed(&self) -> bool {
         self.has_failed.get()
+    }
+
+    /// Whether documents were read. If no batch was chosen of them, the next pass reads further ones.
+    pub fn has_noted(&self) -> bool {
+        self.has_noted.get()
     }
 
     /// The batch that was claimed.

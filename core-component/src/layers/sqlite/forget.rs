@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::sql::{integer, statement, text};
-use super::writer::Writer;
+use super::writer::{OF_TASK, Writer};
 use crate::forget::REMOVED;
 use crate::layers::error::Error;
 use crate::storage::database::Value;
@@ -106,6 +106,7 @@ impl Writer<'_> {
             // Its digest is one of the old texts. The next add makes another batch.
             self.remove_batch()?;
         }
+        let ids = if table == "current_task" { vec![OF_TASK] } else { ids };
         self.forgotten.push((table, ids));
         Ok(())
     }

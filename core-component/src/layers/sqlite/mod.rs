@@ -18,4 +18,4 @@ pub(super) use reader::{Reader, agent_names};
 pub(super) use rows::{LayerRows, collection_of};
 pub(super) use search::{Query, Searched};
 pub(super) use whole::Position;
-pub(super) use writer::Writer;
+pub(super) use writer::{OF_TASK, Writer};

@@ -8,6 +8,9 @@ use crate::layers::memory::{Memory, Task, column_text};
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
 
+/// The key of an agent's task among its vectors: there is one at most.
+pub(in crate::layers) const OF_TASK: i64 = 0;
+
 /// Changes to an agent's rows in a write transaction.
 pub(in crate::layers) struct Writer<'a> {
     pub(super) transaction: &'a dyn Transaction,
@@ -133,6 +136,7 @@ impl<'a> Writer<'a> {
     /// Leaves the agent without a task.
     pub fn remove_task(&mut self) -> Result<(), Error> {
         let sql = "DELETE FROM current_task WHERE agent_id = ?1";
+        self.forgotten.push(("current_task", vec![OF_TASK]));
         self.execute(&[statement(sql, [self.agent()])])
     }
 
@@ -151,6 +155,7 @@ impl<'a> Writer<'a> {
         let parameters = [self.agent(), text(summary), count.clone(), self.now_text()];
         let id = self.insert(sql, parameters)?;
         let ids: Vec<i64> = memories.iter().map(|memory| memory.id).collect();
+        self.forgotten.push(("recent_memories", ids.clone()));
         let delete = "DELETE FROM recent_memories WHERE agent_id = ?1 \
                       AND id IN (SELECT value FROM json_each(?2))";
         let list = Value::Text(serde_json::to_string(&ids).expect("ids are JSON"));

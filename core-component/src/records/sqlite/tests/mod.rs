@@ -5,14 +5,13 @@ mod unreadable;
 mod vectors;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 
 use agent_memory_storage_memory::InMemoryStorage;
 use serde_json::{Value as Json, json};
 
 use super::sql::{integer, statement};
 use crate::context::Context;
-use crate::storage::database::{Connection, Kind, Value};
+use crate::storage::database::Kind;
 use crate::storage::{Place, Storage};
 use crate::toolbox;
 
@@ -69,12 +68,6 @@ impl Host {
         self.call("store_memory", &memory)["id"].clone()
     }
 
-    fn database(&self) -> Box<dyn Connection + '_> {
-        self.storage.begin_call();
-        let place = Place::named("records");
-        self.storage.open_database(&place, "memories.db", Kind::Kept, false).expect("a database")
-    }
-
     /// The number that a query of the index gives.
     fn derived(&self, sql: &str) -> i64 {
         self.storage.begin_call();
@@ -82,10 +75,5 @@ impl Host {
         let database = self.storage.open_database(&place, "search.db", Kind::Derived, false);
         let rows = database.expect("an index").query(&statement(sql, []), 1).expect(sql).rows;
         integer(&rows[0][0]).expect("a number")
-    }
-
-    fn keys(&self, sql: &str, parameters: impl Into<Vec<Value>>) -> BTreeSet<i64> {
-        let rows = self.database().query(&statement(sql, parameters), 1_000_000).expect(sql).rows;
-        rows.iter().map(|row| integer(&row[0]).expect("a key")).collect()
     }
 }
