@@ -424,6 +424,12 @@ class Calls:
         name: Literal["forget_memory"],
         arguments: toolsets.ForgetMemoryInput = ...,
     ) -> Outcome[toolsets.ForgetMemoryOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["drop_vectors"],
+        arguments: toolsets.DropVectorsInput = ...,
+    ) -> Outcome[toolsets.DropVectorsOutput]: ...
     def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...
 
 class AsyncCalls:
@@ -844,4 +850,10 @@ class AsyncCalls:
         name: Literal["forget_memory"],
         arguments: toolsets.ForgetMemoryInput = ...,
     ) -> Outcome[toolsets.ForgetMemoryOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["drop_vectors"],
+        arguments: toolsets.DropVectorsInput = ...,
+    ) -> Outcome[toolsets.DropVectorsOutput]: ...
     async def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...

@@ -1143,6 +1143,18 @@ class Memory(Toolset):
         dry_run: Only tell what would be removed. Changes nothing.
         """
 
+    def drop_vectors(
+        self,
+        *,
+        model: str = ...,
+    ) -> toolsets.DropVectorsOutput:
+        r"""Removes the vectors of a model from everything that the caller may use. Without a model, only lists the models. The texts stay, and a search finds them by their words.
+
+        Arguments:
+
+        model: The name of the model, as the host gave it.
+        """
+
 class AsyncSessions(AsyncToolset):
     """The tools of `sessions`."""
 
@@ -2272,4 +2284,16 @@ class AsyncMemory(AsyncToolset):
         repo_root: Of the session logs, only those of this repository: its absolute path.
         store: Of the stores, only this one.
         dry_run: Only tell what would be removed. Changes nothing.
+        """
+
+    async def drop_vectors(
+        self,
+        *,
+        model: str = ...,
+    ) -> toolsets.DropVectorsOutput:
+        r"""Removes the vectors of a model from everything that the caller may use. Without a model, only lists the models. The texts stay, and a search finds them by their words.
+
+        Arguments:
+
+        model: The name of the model, as the host gave it.
         """

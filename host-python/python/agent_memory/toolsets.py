@@ -2938,6 +2938,35 @@ class ForgetMemoryOutput(_ForgetMemoryOutput, total=False):
     left: list[str]
 
 
+class DropVectorsInput(TypedDict, total=False):
+    """The input of `drop_vectors`."""
+
+    #: The name of the model, as the host gave it.
+    model: str
+
+
+class DropVectorsOutputModels(TypedDict):
+    """A part of the class below."""
+
+    name: str
+
+    vectors: int
+
+
+class _DropVectorsOutput(TypedDict):
+    """The output of `drop_vectors`."""
+
+    dropped: int
+
+    models: list[DropVectorsOutputModels]
+
+
+class DropVectorsOutput(_DropVectorsOutput, total=False):
+    """The output of `drop_vectors`."""
+
+    warnings: list[str]
+
+
 class RecordsSettings(TypedDict, total=False):
     """The settings of `records`."""
 
