@@ -262,9 +262,14 @@ fn the_same_text_is_asked_for_once() {
     host.put(&place, "b.md", "The sloop is moored.");
     assert_eq!(host.embed(boats), 0);
     assert_eq!(host.hits(&[0.0, 1.0]).len(), 2);
+    for name in ["c.md", "d.md"] {
+        host.put(&place, name, "The same text twice at once.");
+    }
+    assert_eq!(host.embed(boats), 1);
+    assert_eq!(host.vectors(), 4);
     host.storage.remove(&place, Area::Documents, "a.md");
     assert_eq!(host.embed(boats), 0);
-    assert_eq!(host.vectors(), 1);
+    assert_eq!(host.vectors(), 3);
 }
 
 #[test]

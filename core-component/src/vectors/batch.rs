@@ -150,11 +150,14 @@ fn choose(
         texts.iter().map(|(number, text)| ((*key, *number), text))
     });
     let mut new = Vec::new();
+    // A text that is in several documents is asked for once.
+    let mut texts = BTreeSet::new();
     let mut failed: Option<(i64, (i64, i64), &String)> = None;
     for (at, text) in read {
         match waiting.remove(&at) {
             None => {}
-            Some(0) => new.push((at, text)),
+            Some(0) if texts.insert(at.1) => new.push((at, text)),
+            Some(0) => {}
             Some(failures) if failed.is_none_or(|(least, ..)| failures < least) => {
                 failed = Some((failures, at, text));
             }
@@ -243,20 +246,20 @@ fn checked(
     }
 }
 
-/// Stores the vectors of the batch, and returns how many.
+/// Stores the vectors of the batch, and returns how many. Each document that has a text gets its vector.
 fn store(
     transaction: &dyn Transaction,
     collection: &Collection,
     vectors: &[Vector],
 ) -> Result<usize, Error> {
-    let set = "UPDATE vectors SET numbers = ?4, failures = 0 \
-               WHERE collection = ?1 AND document = ?2 AND text = ?3 AND numbers IS NULL";
+    let set = "UPDATE vectors SET numbers = ?3, failures = 0 \
+               WHERE collection = ?1 AND text = ?2 AND numbers IS NULL";
     let texts = collection.asked.iter().zip(vectors);
     let statements: Vec<_> = texts
         .filter_map(|(asked, vector)| asked.map(|of| (of, vector)))
-        .map(|((document, text), vector)| {
-            let [collection, document, text] = [collection.key, document, text].map(Value::Integer);
-            statement(set, [collection, document, text, Value::Blob(vector.to_bytes())])
+        .map(|((_, text), vector)| {
+            let [collection, text] = [collection.key, text].map(Value::Integer);
+            statement(set, [collection, text, Value::Blob(vector.to_bytes())])
         })
         .collect();
     let stored = transaction.execute(&statements)?;
@@ -278,14 +281,12 @@ fn rest(
     let doubled = u32::try_from(collection.failures.clamp(0, 6)).unwrap_or(6);
     let until = now.milliseconds().saturating_add((PAUSE << doubled).min(MAX_PAUSE));
     let failed = "UPDATE vectors SET failures = failures + 1 \
-                  WHERE collection = ?1 AND document = ?2 AND text = ?3 AND numbers IS NULL";
+                  WHERE collection = ?1 AND text = ?2 AND numbers IS NULL";
     let mut statements: Vec<_> = collection
         .asked
         .iter()
         .flatten()
-        .map(|(document, text)| {
-            statement(failed, [collection.key, *document, *text].map(Value::Integer))
-        })
+        .map(|(_, text)| statement(failed, [collection.key, *text].map(Value::Integer)))
         .collect();
     let pause = "UPDATE collections SET digest = NULL, asked = '[]', leased_until = ?2, \
                  failures = failures + 1 WHERE collection = ?1";
