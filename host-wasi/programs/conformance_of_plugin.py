@@ -35,6 +35,9 @@ def main() -> None:
         converts = any(step.get("call") == "convert_records" for step in case.steps)
         if case.toolset in ("layers", "items") or case.format == "sqlite" or converts:
             return str(expectations["databases"])
+        asks = any(step.keys() & {"pending", "claim", "answer"} for step in case.steps)
+        if case.embedder is not None or asks:
+            return str(expectations["follow_ups"])
         if case.time_zone is not None:
             return str(expectations["time_zone"])
         return str(expectations["caller"]) if case.caller else None

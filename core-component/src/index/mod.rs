@@ -218,8 +218,8 @@ impl<'a> Index<'a> {
 
     fn known(&self, segment: usize, document: usize) -> Known {
         let row = &self.snapshot.segments[segment].segment.documents[document];
-        let (facts, stamp, version) = (row.facts, row.stamp, row.version);
-        Known { key: row.key, segment, document, facts, stamp, version }
+        let segment::Row { key, facts, stamp, version, .. } = *row;
+        Known { key, segment, document, facts, stamp, version }
     }
 
     /// The entries of a document: the counts of each, and whether it begins a run.
