@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 
 use super::database::{self, Collection, damaged, json};
-use super::noted::Document;
 use crate::ranking::Vector;
 use crate::sql::{statement, text};
 use crate::storage::database::{Mode, Transaction, Value};
@@ -18,6 +17,14 @@ pub(super) const MAX_TEXTS: usize = 32;
 /// The pause after the first error of an embedder. It doubles with each further one.
 const PAUSE: i64 = 60_000;
 const MAX_PAUSE: i64 = 60 * PAUSE;
+
+/// A document that was read.
+pub(super) struct Document {
+    pub key: i64,
+    pub version: i64,
+    /// The number and the beginning of each text, in the order of the entries.
+    pub texts: Vec<(i64, String)>,
+}
 
 /// A batch of texts for an embedder.
 pub(crate) struct Batch {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::{self, MAX_TEXTS};
+use super::batch::{self, Document, MAX_TEXTS};
 use super::database::{self, damaged};
 use super::task::Waiting;
 use crate::digest::number_of;
@@ -39,14 +39,6 @@ enum Waits {
     /// Only for texts that the embedder did not take, one of them so many times.
     ForFailed(i64),
     Yes,
-}
-
-/// A document that was read.
-pub(super) struct Document {
-    pub key: i64,
-    pub version: i64,
-    /// The number and the beginning of each text, in the order of the entries.
-    pub texts: Vec<(i64, String)>,
 }
 
 impl<'a> Noted<'a> {
