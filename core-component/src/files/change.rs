@@ -29,7 +29,9 @@ pub(super) fn change<T>(
         if changes.is_empty() {
             return Ok(answer);
         }
-        let note = interrupted::note(&changes);
+        // Nothing interrupts a commit that is made as a whole. Between two, others would find the note.
+        let is_atomic = files.tree.has_atomic_commits();
+        let note = if is_atomic { None } else { interrupted::note(&changes) };
         let (first, last) = note.map_or((None, None), |(put, remove)| (Some(put), Some(remove)));
         let changes: Vec<Change> = first.into_iter().chain(changes).collect();
         match writer.commit(&changes) {

@@ -127,6 +127,14 @@ fn read_url(setting: &Setting) -> Result<DatabaseUrl, Error> {
 }
 
 fn read_file(file: &Setting) -> Result<DatabaseUrl, Error> {
+    // The URL itself by mistake: no message may have it.
+    if file.read("", |text| Some(text.contains("://"))).unwrap_or_default() {
+        let source = file.source();
+        return Err(Error::usage(format!(
+            "`{source}` takes the path of a file that holds the URL, not the URL: \
+             `--database-url` and `AGENT_MEMORY_DATABASE_URL` take that"
+        )));
+    }
     let path = file.path()?;
     let refused = |reason: &dyn std::fmt::Display| {
         Error::usage(format!("`{}`, the file `{}`: {reason}", file.source(), path.display()))

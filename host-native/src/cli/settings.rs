@@ -313,6 +313,15 @@ pub(super) fn memory_of<C: Choice>(
     data_directory: Option<&DataDirectory>,
 ) -> Result<AgentMemory, Error> {
     start_logging(None)?;
+    let database = ["--database-url", "--database-url-file"];
+    let database = database.iter().find_map(|flag| Setting::parse(flag, None));
+    if let Some(database) = database.filter(|_| ["records", "stores"].contains(&toolset)) {
+        return Err(Error::usage(format!(
+            "this command works on files of this machine, and `{}` names a database: use \
+             `agent-memory call`, or unset it",
+            database.source()
+        )));
+    }
     let mut builder = builder().toolsets([toolset]);
     if let Some(data_directory) = data_directory {
         builder = data_directory.set(builder)?;

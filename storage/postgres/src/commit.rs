@@ -9,12 +9,12 @@ use agent_memory_storage::{
     Splice, check_consistent, version_of,
 };
 use futures_util::future::try_join_all;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 use super::documents::{above, area_number, check_path};
-use super::error::{is_lost, lost, storage_error};
+use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::Lock;
 use super::query::{self, Parameter};
 use super::server::{Server, texts};
@@ -76,7 +76,11 @@ impl Lock {
         let mut state = self.state.lock().await;
         let connection = self.ensure(&mut state).await.map_err(|error| (None, error))?;
         let client = connection.client();
-        let versions = match self.apply(client, changes, &key).await {
+        let Ok(applied) = timeout(self.patience(), self.apply(client, changes, &key)).await else {
+            state.give_up();
+            return Err((None, silent()));
+        };
+        let versions = match applied {
             Ok(versions) => versions,
             Err(Failed::Refused(refused)) => {
                 state.roll_back();
@@ -91,14 +95,18 @@ impl Lock {
                 return Err((index, storage_error(&error)));
             }
         };
-        match client.batch_execute("COMMIT").await {
-            Ok(()) => connection.in_transaction = false,
-            Err(error) if is_lost(&error) => {
+        match timeout(self.patience(), client.batch_execute("COMMIT")).await {
+            Ok(Ok(())) => connection.in_transaction = false,
+            Err(_) => {
+                state.give_up();
+                find_out(&self.server, &key).await.map_err(|error| (None, error))?;
+            }
+            Ok(Err(error)) if is_lost(&error) => {
                 state.close();
                 self.server.pool().close_idle();
                 find_out(&self.server, &key).await.map_err(|error| (None, error))?;
             }
-            Err(error) => {
+            Ok(Err(error)) => {
                 state.roll_back();
                 return Err((None, storage_error(&error)));
             }
@@ -352,10 +360,26 @@ fn check_changes(changes: &[Change]) -> Result<(), Refused> {
     }
     for (index, change) in changes.iter().enumerate() {
         for path in [change.path(), change.checked_path()] {
-            check_path(path).map_err(|error| (Some(index), error))?;
+            check_path(path)
+                .and_then(|()| check_length(path))
+                .map_err(|error| (Some(index), error))?;
         }
     }
     check_consistent(changes).map_err(|(index, error)| (Some(index), error))
+}
+
+/// The most bytes of a path: an entry of an index of PostgreSQL has at most 2,704.
+const MAX_PATH: usize = 2_500;
+
+fn check_length(path: &str) -> Result<(), Error> {
+    if path.len() <= MAX_PATH {
+        return Ok(());
+    }
+    let message = format!(
+        "a path in a database has at most {MAX_PATH} bytes, and this one has {}: shorten it",
+        path.len()
+    );
+    Err(Error::new(ErrorCode::InvalidPath, message))
 }
 
 fn check_size(path: &str, size: u64) -> Result<(), Error> {

@@ -65,6 +65,11 @@ pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
     }
 }
 
+/// The error of a database that does not answer in time. Nothing was committed.
+pub(crate) fn silent() -> Error {
+    Error::new(ErrorCode::Busy, format!("the database does not answer; {RETRY}"))
+}
+
 /// The message after a connection was lost before the commit.
 pub(crate) fn lost() -> String {
     format!("the connection to the database was lost; {RETRY}")

@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
 
-use super::error::{RETRY, is_lost, lost, storage_error};
+use super::error::{RETRY, is_lost, lost, silent, storage_error};
 use super::pool::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
 
 /// How long a transaction may wait for its client, in seconds: for one that hangs.
 const IDLE_SECONDS: u32 = 60;
+
+/// How long an answer of the database may be under way.
+const NETWORK_TIME: Duration = Duration::from_secs(5);
 
 /// The part of a place that a writer locks: the whole place, or one scope of it.
 pub type Scope = Option<String>;
@@ -80,7 +83,12 @@ impl Lock {
             }
             connection.in_transaction = true;
             let left = deadline.saturating_duration_since(Instant::now());
-            let begun = connection.client().batch_execute(&self.statements(left)).await;
+            let statements = self.statements(left);
+            let begun = connection.client().batch_execute(&statements);
+            let Ok(begun) = timeout(left + self.patience(), begun).await else {
+                state.give_up();
+                return Err(silent());
+            };
             let Err(error) = begun else { break };
             if !is_lost(&error) {
                 // It is rolled back.
@@ -94,6 +102,11 @@ impl Lock {
             }
         }
         Ok(state.connection.as_mut().expect("it was begun"))
+    }
+
+    /// How long a statement may take until it is given up. The database gives it up before.
+    pub(crate) fn patience(&self) -> Duration {
+        self.server.statement_time() + NETWORK_TIME
     }
 
     /// The statements that begin a transaction and lock its rows, the place before the scope. They are
@@ -133,7 +146,12 @@ impl Lock {
         let Some(connection) = &state.connection else {
             return self.server.rows(sql, parameters).await;
         };
-        match query::rows(connection.client(), sql, parameters).await {
+        let rows = query::rows(connection.client(), sql, parameters);
+        let Ok(rows) = timeout(self.patience(), rows).await else {
+            state.give_up();
+            return Err(silent());
+        };
+        match rows {
             Ok(rows) => Ok(rows),
             Err(error) if is_lost(&error) => {
                 state.close();
@@ -152,6 +170,13 @@ impl State {
     /// Drops the connection and rolls back its transaction.
     pub fn roll_back(&mut self) {
         self.connection = None;
+    }
+
+    /// Closes the connection of a database that does not answer.
+    pub fn give_up(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.give_up();
+        }
     }
 
     /// Closes the connection.

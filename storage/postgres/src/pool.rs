@@ -1,15 +1,20 @@
 //! The connections to a database, and the queues in front of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use tokio_postgres::{Client, NoTls};
 
-use super::error::storage_error;
+use super::error::{silent, storage_error};
 use super::tls::Tls;
-use super::url::DatabaseUrl;
+use super::url::{CONNECT_TIMEOUT, DatabaseUrl};
+
+/// How long a transaction may take to be rolled back.
+const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
 /// A bounded number of connections. A writer holds one while it waits for a lock, so one connection
 /// more than writers may take is there for readers.
@@ -44,7 +49,10 @@ impl Pool {
         let idle = self.take_idle();
         let client = match idle {
             Some(client) => client,
-            None => self.connect().await.map_err(|error| storage_error(&error))?,
+            None => {
+                let connected = timeout(CONNECT_TIMEOUT, self.connect()).await;
+                connected.map_err(|_| silent())?.map_err(|error| storage_error(&error))?
+            }
         };
         Ok(Connection { lent: Some((client, permit)), pool: self.clone(), in_transaction: false })
     }
@@ -63,6 +71,19 @@ impl Pool {
         if !client.is_closed() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
         }
+    }
+
+    /// Asks the server to end the statement of a client, and closes its connection.
+    async fn give_up(&self, client: Client) {
+        let cancel = client.cancel_token();
+        let cancelled = async {
+            match &self.tls {
+                None => cancel.cancel_query(NoTls).await,
+                Some(tls) => cancel.cancel_query(tls.clone()).await,
+            }
+        };
+        // The server does not answer, or has ended the statement by now.
+        let _ = timeout(CONNECT_TIMEOUT, cancelled).await;
     }
 
     async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
@@ -100,6 +121,16 @@ impl Connection {
     pub fn close(mut self) {
         self.lent = None;
     }
+
+    /// Closes the connection and ends the statement that it runs. Until then it counts as in use.
+    pub fn give_up(mut self) {
+        let Some((client, permit)) = self.lent.take() else { return };
+        let pool = self.pool.clone();
+        self.pool.handle.spawn(async move {
+            pool.give_up(client).await;
+            drop(permit);
+        });
+    }
 }
 
 impl Drop for Connection {
@@ -111,8 +142,10 @@ impl Drop for Connection {
         }
         let pool = self.pool.clone();
         self.pool.handle.spawn(async move {
-            if client.batch_execute("ROLLBACK").await.is_ok() {
-                pool.keep(client);
+            match timeout(ROLLBACK_TIME, client.batch_execute("ROLLBACK")).await {
+                Ok(Ok(())) => pool.keep(client),
+                Ok(Err(_)) => {}
+                Err(_) => pool.give_up(client).await,
             }
             drop(permit);
         });

@@ -29,6 +29,7 @@ CREATE TABLE agent_memory.places (
     place text COLLATE "C" NOT NULL,
     PRIMARY KEY (tenant, place)
 );
+CREATE UNIQUE INDEX places_in_any_case ON agent_memory.places (tenant, lower(place));
 CREATE TABLE agent_memory.documents (
     tenant bigint NOT NULL,
     place text COLLATE "C" NOT NULL,
@@ -81,6 +82,7 @@ impl Server {
     pub fn check(&self) -> Result<Checked, Error> {
         let server = self.clone();
         self.wait(async move {
+            check_encoding(&server).await?;
             let rows =
                 server.rows("SELECT version, database FROM agent_memory.version", &[]).await?;
             let Some(row) = rows.first() else {
@@ -102,9 +104,12 @@ impl Server {
         let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
         let (high, low) = number.map_err(|_| Error::new(ErrorCode::Io, "no random number"))?;
         self.wait(async move {
-            let mut connection = server.pool().connection().await?;
+            check_encoding(&server).await?;
+            let mut connection = server.connection().await?;
             connection.in_transaction = true;
-            let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATIONS})");
+            let begin = format!(
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({MIGRATIONS})"
+            );
             let client = connection.client();
             let failed = |error: tokio_postgres::Error| storage_error(&error);
             client.batch_execute(&begin).await.map_err(failed)?;
@@ -124,6 +129,20 @@ impl Server {
             Ok(Migrated::Created)
         })
     }
+}
+
+/// Checks that the database keeps any text.
+async fn check_encoding(server: &Server) -> Result<(), Error> {
+    let rows = server.rows("SELECT current_setting('server_encoding')", &[]).await?;
+    let encoding: &str = rows.first().map_or("UTF8", |row| row.get(0));
+    if encoding == "UTF8" {
+        return Ok(());
+    }
+    let message = format!(
+        "the database has the encoding {encoding} and could not keep every text: make another one \
+         with `CREATE DATABASE memory ENCODING 'UTF8' TEMPLATE template0`"
+    );
+    Err(Error::new(ErrorCode::Io, message))
 }
 
 /// The version of the tables. None without tables. It asks the catalogue by a query: the other ways

@@ -9,8 +9,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::error::storage_error;
-use super::pool::Pool;
+use super::error::{is_lost, silent, storage_error};
+use super::pool::{Connection, Pool};
 use super::query::{self, Parameter};
 use super::url::DatabaseUrl;
 
@@ -137,20 +137,39 @@ impl Server {
         }
         let server = self.clone();
         let key = place_key(label, name);
-        let created = self.wait(async move {
-            let sql = "INSERT INTO agent_memory.places (tenant, place) VALUES ($1, $2) \
-                       ON CONFLICT DO NOTHING RETURNING 1::smallint";
-            let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
-            // Repeated after a lost connection, it would find its own row.
-            let connection = server.pool().connection().await?;
-            let created = query::rows(connection.client(), sql, &parameters).await;
-            created.map_err(|error| storage_error(&error))
-        })?;
-        if created.is_empty() {
+        let is_created = self.wait(async move { server.insert_place(&key).await })?;
+        if !is_created {
             let message = format!("the place `{name}` is registered already");
             return Err(Error::new(ErrorCode::AlreadyExists, message));
         }
         Ok(())
+    }
+
+    /// Whether a place was created. Others may have it, also in another case.
+    async fn insert_place(&self, key: &str) -> Result<bool, Error> {
+        let sql = "INSERT INTO agent_memory.places (tenant, place) VALUES ($1, $2) \
+                   ON CONFLICT DO NOTHING RETURNING 1::smallint";
+        let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
+        let mut was_lost = false;
+        loop {
+            let connection = self.connection().await?;
+            let rows = query::rows(connection.client(), sql, &parameters);
+            match tokio::time::timeout(self.statement_time(), rows).await {
+                // The row may be that of the connection that was lost.
+                Ok(Ok(rows)) => return Ok(was_lost || !rows.is_empty()),
+                Ok(Err(error)) if is_lost(&error) && !was_lost => {
+                    connection.close();
+                    was_lost = true;
+                }
+                Ok(Err(error)) => return Err(storage_error(&error)),
+                Err(_) => {
+                    connection.give_up();
+                    let message = "the database does not answer, and the place may have been \
+                                   created: look before you try again";
+                    return Err(Error::new(ErrorCode::Io, message));
+                }
+            }
+        }
     }
 
     /// Checks that the database answers and takes writes.
@@ -201,6 +220,12 @@ impl Server {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A free connection, after the time of a statement at most.
+    pub(crate) async fn connection(&self) -> Result<Connection, Error> {
+        let connection = tokio::time::timeout(self.statement_time(), self.pool().connection());
+        connection.await.map_err(|_| silent())?
+    }
+
     /// The rows of a statement that changes nothing. It is repeated once if the connection was dead.
     pub(crate) async fn rows(
         &self,
@@ -209,16 +234,16 @@ impl Server {
     ) -> Result<Vec<Row>, Error> {
         let mut is_repeated = false;
         loop {
-            let connection = self.pool().connection().await?;
+            let connection = self.connection().await?;
             let rows = query::rows(connection.client(), sql, parameters);
             match tokio::time::timeout(self.statement_time(), rows).await {
                 Err(_) => {
-                    connection.close();
+                    connection.give_up();
                     let message = "a statement of the database took too long";
                     return Err(Error::new(ErrorCode::Cancelled, message));
                 }
                 Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) if super::error::is_lost(&error) && !is_repeated => {
+                Ok(Err(error)) if is_lost(&error) && !is_repeated => {
                     connection.close();
                     self.pool().close_idle();
                     is_repeated = true;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// How long a connection may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection may take, with TLS and the login.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time after which a silent connection is tested, and the time for an answer of the network.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -55,7 +55,8 @@ impl FromStr for DatabaseUrl {
             return Err(UrlError);
         }
         if config.get_ssl_mode() == SslMode::Prefer {
-            let is_local = config.get_hosts().iter().all(is_local);
+            let is_local = config.get_hosts().iter().all(is_local)
+                && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback);
             config.ssl_mode(if is_local { SslMode::Disable } else { SslMode::Require });
         }
         if config.get_application_name().is_none() {
@@ -144,6 +145,7 @@ mod tests {
         let uses_tls = |text: &str| text.parse::<DatabaseUrl>().unwrap().uses_tls();
         assert!(uses_tls("postgresql://db.example.com/memory"));
         assert!(uses_tls("postgresql://127.0.0.1,db.example.com/memory"));
+        assert!(uses_tls("postgresql://localhost/memory?hostaddr=192.0.2.2"));
         assert!(uses_tls("postgresql://localhost/memory?sslmode=verify-full"));
         assert!(!uses_tls("postgresql://db.example.com/memory?sslmode=disable"));
         for local in ["localhost", "127.0.0.1", "[::1]", "%2Frun%2Fpostgresql"] {
