@@ -1,19 +1,15 @@
 //! Removing a text from the items, or an item.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::item::Item;
 use super::namespace::Below;
-use super::place::place;
 use super::reach::Reach;
 use super::search::{id_of, owner, row_of_id};
 use super::sqlite::Reader;
 use super::transaction::{change_existing, read_view};
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted, without};
-use crate::index;
 use crate::tool::{Call, Checked, Forget};
 
 pub(super) const FORGET: Forget = Forget { toolset: "items", run };
@@ -44,12 +40,11 @@ fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Re
         });
         deleted?.flatten()
     };
-    let Some(item) = found else { return Ok(()) };
+    if found.is_none() {
+        return Ok(());
+    }
     forgetting.remains(FREE_PAGES);
     forgetting.add(Found::entry(owner(), id_of(row), None));
-    if !forgetting.dry_run {
-        forget_in_index(call, &[(item.id, item.namespace)]);
-    }
     Ok(())
 }
 
@@ -61,13 +56,12 @@ fn forget_text(
     let reach = Reach::new(call.context);
     let below = reach.below(&[])?;
     forgetting.remains(FREE_PAGES);
-    let mut gone = Vec::new();
     let (found, has_more) = if forgetting.dry_run {
         read_view(call, |reader| with_text(reader, &below, secret))?
     } else {
         let changed = change_existing(call, |writer| {
             // What has expired is in no answer, but it may have the text.
-            gone = writer.remove_all_expired()?;
+            writer.remove_all_expired()?;
             let (found, has_more) = with_text(&writer.reader(), &below, secret)?;
             for item in &found {
                 let (value, paths) =
@@ -90,14 +84,10 @@ fn forget_text(
         }
         if has_text(secret, &item) {
             forgetting.add(Found::entry(owner(), id_of(item.id), None));
-            gone.push((item.id, item.namespace));
         }
     }
     if has_more {
         forgetting.leave("more items may have it: call again".to_owned());
-    }
-    if !forgetting.dry_run {
-        forget_in_index(call, &gone);
     }
     Ok(())
 }
@@ -143,19 +133,5 @@ fn value_without(secret: &str, value: &Value) -> Value {
         Value::Array(items) => items.iter().map(|item| value_without(secret, item)).collect(),
         Value::Object(object) => Value::Object(object_without(secret, object)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    }
-}
-
-/// Removes rows from the index of every search that may have them. Each has its id and its stored
-/// namespace.
-fn forget_in_index(call: &Call<'_>, rows: &[(i64, Vec<String>)]) {
-    let mut ids: BTreeMap<String, Vec<i64>> = BTreeMap::new();
-    for (id, namespace) in rows {
-        for collection in Reach::collections(call.context, namespace) {
-            ids.entry(collection).or_default().push(*id);
-        }
-    }
-    for (collection, ids) in &ids {
-        index::forget_rows(call.storage, &place(), collection, ids);
     }
 }
