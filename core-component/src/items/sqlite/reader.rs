@@ -24,6 +24,9 @@ const PAGE_BYTES: i64 = 4 << 20;
 /// The most namespaces that are read at once.
 const NAMESPACES: u32 = 10_000;
 
+/// The most ids that are read at once.
+const IDS: u32 = 50_000;
+
 /// The items that are there at a moment.
 pub(in crate::items) struct Reader<'a> {
     /// `None` if the database does not exist or is empty.
@@ -192,6 +195,27 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The ids of the items below a namespace, ascending.
+    pub fn ids(&self, below: &Below) -> Result<Vec<i64>, Error> {
+        let mut ids = Vec::new();
+        loop {
+            let last = ids.last().copied().unwrap_or(i64::MIN);
+            let mut parameters = vec![milliseconds(self.now), Value::Integer(last)];
+            let below = below.condition(&mut parameters);
+            let sql = format!(
+                "SELECT id FROM items WHERE {IS_LIVE} AND id > ?2 AND {below} ORDER BY id \
+                 LIMIT {IDS}"
+            );
+            let rows = self.rows(&sql, parameters, IDS)?;
+            for row in &rows {
+                ids.push(integer(&row[0])?);
+            }
+            if rows.len() < IDS as usize {
+                return Ok(ids);
+            }
+        }
+    }
+
     /// How many items are below a namespace.
     pub fn count(&self, below: &Below) -> Result<u64, Error> {
         let mut parameters = vec![milliseconds(self.now)];
@@ -201,14 +225,15 @@ impl<'a> Reader<'a> {
         Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))?.unsigned_abs())
     }
 
-    /// The ids of at most `most` items that have one of some texts.
+    /// The ids of at most `most` items after an id that have one of some texts, ascending.
     pub fn with_texts(
         &self,
         below: &Below,
         texts: &[String],
+        after: i64,
         most: u32,
     ) -> Result<Vec<i64>, Error> {
-        let mut parameters = vec![milliseconds(self.now)];
+        let mut parameters = vec![milliseconds(self.now), Value::Integer(after)];
         let below = below.condition(&mut parameters);
         let mut conditions = Vec::new();
         for one in texts {
@@ -221,8 +246,8 @@ impl<'a> Reader<'a> {
         }
         let conditions = conditions.join(" OR ");
         let sql = format!(
-            "SELECT id FROM items WHERE {IS_LIVE} AND {below} AND ({conditions}) ORDER BY id \
-             LIMIT {most}"
+            "SELECT id FROM items WHERE {IS_LIVE} AND id > ?2 AND {below} AND ({conditions}) \
+             ORDER BY id LIMIT {most}"
         );
         self.rows(&sql, parameters, most)?.iter().map(|row| integer(&row[0])).collect()
     }
