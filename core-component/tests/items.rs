@@ -123,3 +123,35 @@ fn a_question_in_a_small_namespace_is_answered_while_the_index_is_behind() {
     let note = answer["note"].as_str().unwrap_or_else(|| panic!("{answer}"));
     assert!(note.contains("call again"), "{note}");
 }
+
+#[test]
+fn a_dense_item_is_refused() {
+    let scene = Scene::new();
+    let put = |values: usize| {
+        let value = json!({"list": vec![json!({}); values - 1]});
+        scene.call("put_item", &json!({"namespace": ["a"], "key": "k", "value": value}))
+    };
+    assert_eq!(put(50_000), json!({"is_new": true}));
+    assert_eq!(put(50_001)["error"]["code"], "LIMIT_EXCEEDED");
+}
+
+#[test]
+fn an_answer_that_is_full_goes_on_at_an_offset() {
+    let scene = Scene::new();
+    scene.put(&["a"], &vec![format!("tea {}", "x".repeat(1_000_000)); 12], None);
+    for query in ["", "tea"] {
+        let mut keys = Vec::new();
+        while keys.len() < 12 {
+            let arguments = json!({"query": query, "limit": 10_000, "offset": keys.len()});
+            let answer = scene.call("search_items", &arguments);
+            let items = answer["items"].as_array().unwrap_or_else(|| panic!("{answer}"));
+            keys.extend(items.iter().map(|item| item["key"].clone()));
+            let left = answer["note"].as_str();
+            let expected = if keys.len() < 4 { "so more are left out" } else { "are left out" };
+            assert!(keys.len() == 12 || left.is_some_and(|left| left.contains(expected)));
+        }
+        keys.sort_by_key(ToString::to_string);
+        keys.dedup();
+        assert_eq!(keys.len(), 12);
+    }
+}

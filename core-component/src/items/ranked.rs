@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::filter::Filter;
-use super::item::Item;
+use super::item::{Item, fill_answer};
 use super::namespace::Below;
 use super::reach::Reach;
 use super::search::{add, owner, row_of};
@@ -71,7 +71,8 @@ impl Ranking {
         Ok(Self { ranked, skipped })
     }
 
-    /// A page of those that are below a namespace and that a filter accepts.
+    /// A page of those that are below a namespace and that a filter accepts. Fewer than `limit` if they
+    /// [fill an answer](fill_answer).
     pub fn page(
         &self,
         reader: &Reader<'_>,
@@ -101,6 +102,9 @@ impl Ranking {
                 if found.len() >= limit {
                     return Ok(found);
                 }
+            }
+            if fill_answer(found.iter().map(|(item, _)| item)) {
+                return Ok(found);
             }
         }
         Ok(found)

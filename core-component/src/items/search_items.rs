@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::filter::Filter;
-use super::item::{Item, Shown};
+use super::item::{Item, Shown, fill_answer};
 use super::namespace::{MAX_LABEL, MAX_LABELS};
 use super::ranked::Ranking;
 use super::reach::Reach;
@@ -105,11 +105,14 @@ impl Tool for SearchItems {
         let reach = Reach::new(call.context);
         let ranking = input.ranking(call, &reach)?;
         let found = read_view(call, |reader| input.search(reader, &reach, ranking.as_ref()))?;
+        // Then not all were read that the limit asks for.
+        let is_full = fill_answer(found.iter().map(|(item, _)| item));
         let mut items: Vec<Shown> = found.into_iter().map(|one| shown(one, &reach)).collect();
         let left_out = cut_list(&mut items);
         let next = input.offset as usize + items.len();
         let mut notes = Vec::new();
         if left_out > 0 {
+            let left_out = if is_full { "more".to_owned() } else { left_out.to_string() };
             notes.push(format!(
                 "the answer is long, so {left_out} are left out: go on with `offset` {next}"
             ));

@@ -6,7 +6,7 @@ use super::sql::{
 use crate::forget::in_json;
 use crate::items::error::Error;
 use crate::items::filter::Filter;
-use crate::items::item::Item;
+use crate::items::item::{Item, fill_answer};
 use crate::items::namespace::{Below, labels, stored};
 use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
@@ -66,7 +66,8 @@ impl<'a> Reader<'a> {
         self.rows(&sql, parameters, 1)?.pop().map(item).transpose()
     }
 
-    /// The items that a filter accepts, those that were changed last first.
+    /// The items that a filter accepts, those that were changed last first. Fewer than `limit` if they
+    /// [fill an answer](fill_answer).
     pub fn newest(
         &self,
         below: &Below,
@@ -87,24 +88,21 @@ impl<'a> Reader<'a> {
                 skipped += skips;
                 places.drain(..skips);
                 places.truncate(limit - found.len());
-                found.extend(self.items(&places)?);
-            } else {
-                for page in pages(&places) {
-                    let accepted =
-                        self.items(page)?.into_iter().filter(|item| filter.accepts(&item.value));
-                    for item in accepted {
-                        if skipped < offset {
-                            skipped += 1;
-                        } else if found.len() < limit {
-                            found.push(item);
-                        }
-                    }
-                    if found.len() >= limit {
-                        break;
+            }
+            for page in pages(&places) {
+                let items = self.items(page)?.into_iter();
+                for item in items.filter(|item| filter.accepts(&item.value)) {
+                    if skipped < offset {
+                        skipped += 1;
+                    } else if found.len() < limit {
+                        found.push(item);
                     }
                 }
+                if found.len() >= limit || fill_answer(found.iter()) {
+                    return Ok(found);
+                }
             }
-            if is_end || found.len() >= limit {
+            if is_end {
                 return Ok(found);
             }
         }
@@ -283,6 +281,7 @@ pub(super) fn item(row: Vec<Value>) -> Result<Item, Error> {
         id,
         namespace: labels(&namespace).ok_or_else(|| damaged("a namespace that is no list"))?,
         key,
+        bytes: value.len(),
         value: serde_json::from_str(&value).map_err(no_json("a value that is no JSON object"))?,
         paths: paths
             .map(|paths| serde_json::from_str(&paths))
