@@ -38,7 +38,8 @@ class AgentMemoryStore(BaseStore):
     A batch is one transaction, so of two at once both stand. `query` ranks by words: it finds items that have some of
     them, also inflected; of a long one, the first 2,000 characters count. `index=False` leaves an item out of that. With
     an `agent`, the store has the namespaces of that agent as all there are. `ttl` has the times to live in minutes; an
-    item that has expired is in no answer. It works until the memory is closed. Raises a `ValueError` if the toolset `items` is not mounted.
+    item that has expired is in no answer. It works until the memory is closed. Raises a `ValueError` if the toolset
+    `items` is not mounted.
     """
 
     supports_ttl = True
