@@ -3,8 +3,8 @@ import type { AgentMemory, MemoryView } from 'agent-memory'
 
 /** The times to live of items, in minutes. */
 export interface TimeToLive {
-  /** That of an item which is put without one. Default: none, so it stays until it is deleted. */
-  readonly defaultTtl?: number
+  /** That of an item which is put without one. Default: none (`null`), so it stays until it is deleted. */
+  readonly defaultTtl?: number | null
   /** Whether an item that is read begins its time to live anew. Default: true. */
   readonly refreshOnRead?: boolean
 }
@@ -34,13 +34,17 @@ interface Result {
 }
 
 /** An operation that the store takes: a `put` may have a time to live. */
-type WithTtl = PutOperation & { options?: { ttl?: number } }
+type WithTtl = PutOperation & { options?: { ttl?: number | null } }
+
+/** The most characters of a query that the memory takes. */
+const MAX_QUERY = 2_000
 
 /**
  * The items of a memory as a store of LangGraph: `graph.compile({ store: new AgentMemoryStore(memory) })`.
  *
  * A batch is one transaction, so of two at once both stand. `query` ranks by words: it finds items that have some of
- * them, also inflected. `index: false` leaves an item out of that. It works until the memory is closed.
+ * them, also inflected; of a long one, the first 2,000 characters count. `index: false` leaves an item out of that. It
+ * works until the memory is closed.
  */
 export class AgentMemoryStore extends BaseStore {
   readonly #memory: AgentMemory | MemoryView
@@ -57,7 +61,8 @@ export class AgentMemoryStore extends BaseStore {
   }
 
   /**
-   * Stores an item, in the place of the one of the same key. `ttl` is in minutes.
+   * Stores an item, in the place of the one of the same key. `ttl` is in minutes, `null` is
+   * none.
    *
    * Rejects with an `Error` for a value that is too long or no object.
    */
@@ -66,7 +71,7 @@ export class AgentMemoryStore extends BaseStore {
     key: string,
     value: Record<string, any>,
     index?: false | string[],
-    options?: { ttl?: number },
+    options?: { ttl?: number | null },
   ): Promise<void> {
     if (options?.ttl === undefined) return super.put(namespace, key, value, index)
     const ttl = { ...this.#ttl, defaultTtl: options.ttl }
@@ -86,7 +91,8 @@ export class AgentMemoryStore extends BaseStore {
   #operation(operation: Operation): object {
     const refresh_ttl = this.#ttl.refreshOnRead ?? true
     if ('namespacePrefix' in operation) {
-      const { namespacePrefix: namespace_prefix, filter, query, limit = 10, offset = 0 } = operation
+      const { namespacePrefix: namespace_prefix, filter, limit = 10, offset = 0 } = operation
+      const query = [...(operation.query ?? '')].slice(0, MAX_QUERY).join('')
       return { search: { namespace_prefix, filter, query, limit, offset }, refresh_ttl }
     }
     if ('value' in operation) return this.#put(operation)
@@ -102,8 +108,8 @@ export class AgentMemoryStore extends BaseStore {
 
   #put({ namespace, key, value, index, options }: WithTtl): object {
     if (value === null) return { delete: { namespace, key } }
-    const minutes = options?.ttl ?? this.#ttl.defaultTtl
-    const ttl_seconds = minutes === undefined ? undefined : Math.max(1, Math.ceil(minutes * 60))
+    const minutes = options?.ttl === undefined ? this.#ttl.defaultTtl : options.ttl
+    const ttl_seconds = minutes === undefined || minutes === null ? undefined : Math.max(1, Math.ceil(minutes * 60))
     return { put: { namespace, key, value, index: index === false ? [] : index, ttl_seconds } }
   }
 }

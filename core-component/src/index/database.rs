@@ -198,11 +198,12 @@ pub(super) fn update(
     transaction.commit()
 }
 
-/// Removes documents that were deleted for good, by their keys, with their postings from a collection.
+/// Removes documents that were deleted for good, by their keys, with their postings from a collection,
+/// or from all collections.
 pub(super) fn purge(
     storage: &dyn Storage,
     place: &Place,
-    collection: &str,
+    collection: Option<&str>,
     is_deleted: impl Fn(i64) -> bool,
 ) -> Result<(), Error> {
     let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
@@ -210,7 +211,32 @@ pub(super) fn purge(
     if version(&*transaction)?.is_none_or(|version| version % OF_LANGUAGE != VERSION) {
         return Err(damaged());
     }
-    let mut segments = segments(&*transaction, collection)?;
+    let collections = match collection {
+        Some(collection) => vec![collection.to_owned()],
+        None => collections(&*transaction)?,
+    };
+    for collection in &collections {
+        purge_collection(&*transaction, collection, &is_deleted)?;
+    }
+    transaction.commit()
+}
+
+fn collections(transaction: &dyn Transaction) -> Result<Vec<String>, Error> {
+    let sql = "SELECT DISTINCT collection FROM segments ORDER BY collection";
+    let rows = transaction.query(&statement(sql, []), u32::MAX)?.rows;
+    let name = |mut row: Vec<Value>| match row.pop() {
+        Some(Value::Text(name)) => Ok(name),
+        _ => Err(damaged()),
+    };
+    rows.into_iter().map(name).collect()
+}
+
+fn purge_collection(
+    transaction: &dyn Transaction,
+    collection: &str,
+    is_deleted: impl Fn(i64) -> bool,
+) -> Result<(), Error> {
+    let mut segments = segments(transaction, collection)?;
     segments.retain(|stored| stored.segment.documents.iter().any(|row| is_deleted(row.key)));
     let mut keys = BTreeSet::new();
     for stored in &mut segments {
@@ -220,11 +246,10 @@ pub(super) fn purge(
             .map(|(at, row)| (at, row.key))
             .collect();
         let documents: Vec<usize> = deleted.iter().map(|(at, _)| *at).collect();
-        strip(&*transaction, stored, &documents)?;
+        strip(transaction, stored, &documents)?;
         keys.extend(deleted.iter().map(|(_, key)| *key));
     }
-    note_gone(&*transaction, &mut segments, &keys)?;
-    transaction.commit()
+    note_gone(transaction, &mut segments, &keys)
 }
 
 /// Removes the postings of documents from a segment.

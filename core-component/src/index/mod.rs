@@ -57,7 +57,15 @@ pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, key
 pub(crate) fn forget_rows(storage: &dyn Storage, place: &Place, collection: &str, keys: &[i64]) {
     if !keys.is_empty() {
         let keys: BTreeSet<i64> = keys.iter().copied().collect();
-        purge(storage, place, collection, |key| keys.contains(&key));
+        purge(storage, place, Some(collection), |key| keys.contains(&key));
+    }
+}
+
+/// Removes rows that were deleted for good from all collections of a place.
+pub(crate) fn forget_rows_everywhere(storage: &dyn Storage, place: &Place, keys: &[i64]) {
+    if !keys.is_empty() {
+        let keys: BTreeSet<i64> = keys.iter().copied().collect();
+        purge(storage, place, None, |key| keys.contains(&key));
     }
 }
 
@@ -69,10 +77,16 @@ pub(crate) fn forget_other_rows(
     kept: &[i64],
 ) {
     let kept: BTreeSet<i64> = kept.iter().copied().collect();
-    purge(storage, place, collection, |key| !kept.contains(&key));
+    purge(storage, place, Some(collection), |key| !kept.contains(&key));
 }
 
-fn purge(storage: &dyn Storage, place: &Place, collection: &str, is_deleted: impl Fn(i64) -> bool) {
+/// Removes documents of a collection, or of all of them.
+fn purge(
+    storage: &dyn Storage,
+    place: &Place,
+    collection: Option<&str>,
+    is_deleted: impl Fn(i64) -> bool,
+) {
     let _ = database::purge(storage, place, collection, &is_deleted);
     let _ = vectors::forget(storage, place, collection, &is_deleted);
 }

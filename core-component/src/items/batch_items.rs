@@ -2,7 +2,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
-use super::item::{Item, Shown};
+use super::item::{Item, MAX_RESULTS, Shown};
 use super::ranked::Ranking;
 use super::reach::Reach;
 use super::search_items::shown;
@@ -10,9 +10,6 @@ use super::sqlite::{Reader, Writer};
 use super::transaction::{change, change_existing, read_view};
 use super::{delete_item, get_item, list_namespaces, put_item, search_items};
 use crate::tool::{Audience, Call, Hints, Tool};
-
-/// The most bytes of the results of a batch.
-const MAX_RESULTS: usize = 8 << 20;
 
 pub(super) struct BatchItems;
 

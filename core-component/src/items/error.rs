@@ -48,6 +48,24 @@ impl Error {
         Self::at(Code::LimitExceeded, message, "value", format!("at most {most} bytes of JSON"))
     }
 
+    /// The value has more objects and lists within each other than an item can have.
+    pub(super) fn value_too_deep(levels: usize, most: usize) -> Self {
+        let message = format!(
+            "`value` has {levels} levels of objects and lists within each other: at most {most} are \
+             stored, so make it flatter, or store the inner ones as JSON texts"
+        );
+        Self::at(Code::LimitExceeded, message, "value", format!("at most {most} levels"))
+    }
+
+    /// The value has more values in it than an item can have.
+    pub(super) fn too_many_values(values: usize, most: usize) -> Self {
+        let message = format!(
+            "`value` has {values} values in it: at most {most} are stored, so divide it among several \
+             items, or store long lists as JSON texts"
+        );
+        Self::at(Code::LimitExceeded, message, "value", format!("at most {most} values"))
+    }
+
     /// An unknown operator of a filter.
     pub(super) fn unknown_operator(operator: &str, field: &str, known: &[&str]) -> Self {
         let known = listed(known, known.len());
@@ -55,6 +73,17 @@ impl Error {
             "`filter` has `{}` for `{}`, which is no operator; there are {known}",
             excerpt(operator),
             excerpt(field)
+        );
+        Self::at(Code::InvalidInput, message, "filter", known)
+    }
+
+    /// A filter has an operator where a field is expected.
+    pub(super) fn operator_for_field(operator: &str, known: &[&str]) -> Self {
+        let known = listed(known, known.len());
+        let message = format!(
+            "`filter` has `{}` in the place of a field; it takes fields, and for each of them a value \
+             or the operators {known}",
+            excerpt(operator)
         );
         Self::at(Code::InvalidInput, message, "filter", known)
     }

@@ -15,9 +15,12 @@ pub(super) struct Filter<'f>(&'f Map<String, Value>);
 impl<'f> Filter<'f> {
     /// # Errors
     ///
-    /// `INVALID_INPUT` for an unknown operator, and for `$in` or `$nin` without a list.
+    /// `INVALID_INPUT` for an unknown operator, for one in the place of a field, and for `$in` or `$nin` without a list.
     pub fn new(conditions: &'f Map<String, Value>) -> Result<Self, Error> {
         for (field, condition) in conditions {
+            if is_operator(field) {
+                return Err(Error::operator_for_field(field, &OPERATORS));
+            }
             check(field, condition)?;
         }
         Ok(Self(conditions))
@@ -32,6 +35,11 @@ impl<'f> Filter<'f> {
         let field = |name| value.get(name).unwrap_or(&Value::Null);
         self.0.iter().all(|(name, condition)| fulfils(field(name), condition))
     }
+}
+
+/// Whether a name looks like an operator, such as `$or`.
+fn is_operator(name: &str) -> bool {
+    name.strip_prefix('$').is_some_and(|rest| rest.starts_with(|first: char| first.is_alphabetic()))
 }
 
 /// The operators of a condition. `None` if it is a value to be equal to.
@@ -207,8 +215,11 @@ mod tests {
             json!({"a": {"b": {"$not": 1}}}),
             json!({"a": [{"$or": 1}]}),
             json!({"a": {"$in": 1}}),
+            json!({"$or": [{"a": 1}]}),
+            json!({"$eq": 1}),
         ] {
             assert!(Filter::new(bad.as_object().expect("an object")).is_err(), "{bad}");
         }
+        assert!(!accepts(json!({"$": 1, "$5": 2}), json!({"$": 1})), "names of fields");
     }
 }

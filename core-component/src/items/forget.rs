@@ -1,20 +1,18 @@
 //! Removing a text from the items, or an item.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::item::Item;
-use super::namespace::Below;
-use super::place::place;
 use super::reach::Reach;
 use super::search::{id_of, owner, row_of_id};
 use super::sqlite::Reader;
 use super::transaction::{change_existing, read_view};
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted, without};
-use crate::index;
 use crate::tool::{Call, Checked, Forget};
+
+/// The most items that are read at once.
+const PAGE: u32 = 100;
 
 pub(super) const FORGET: Forget = Forget { toolset: "items", run };
 
@@ -44,12 +42,11 @@ fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Re
         });
         deleted?.flatten()
     };
-    let Some(item) = found else { return Ok(()) };
+    if found.is_none() {
+        return Ok(());
+    }
     forgetting.remains(FREE_PAGES);
     forgetting.add(Found::entry(owner(), id_of(row), None));
-    if !forgetting.dry_run {
-        forget_in_index(call, &[(item.id, item.namespace)]);
-    }
     Ok(())
 }
 
@@ -58,66 +55,110 @@ fn forget_text(
     secret: &str,
     forgetting: &mut Forgetting<'_>,
 ) -> Result<(), Error> {
-    let reach = Reach::new(call.context);
-    let below = reach.below(&[])?;
+    let search = Search { reach: &Reach::new(call.context), secret };
     forgetting.remains(FREE_PAGES);
-    let mut gone = Vec::new();
-    let (found, has_more) = if forgetting.dry_run {
-        read_view(call, |reader| with_text(reader, &below, secret))?
+    let having = if forgetting.dry_run {
+        read_view(call, |reader| search.each(reader, |_, _, _| Ok(())))?
     } else {
         let changed = change_existing(call, |writer| {
             // What has expired is in no answer, but it may have the text.
-            gone = writer.remove_all_expired()?;
-            let (found, has_more) = with_text(&writer.reader(), &below, secret)?;
-            for item in &found {
-                let (value, paths) =
-                    (object_without(secret, &item.value), paths_without(secret, item));
-                writer.rewrite(item.id, &value, paths.as_deref(), item.updated_at)?;
-            }
-            Ok((found, has_more))
+            writer.remove_all_expired()?;
+            search.each(&writer.reader(), |item, value, paths| {
+                writer.rewrite(item.id, value, paths, item.updated_at)
+            })
         });
         changed?.unwrap_or_default()
     };
-    for item in found {
-        if is_addressed_by(secret, &item) {
-            let delete = call.listed("items", "delete_item");
-            let get = serde_json::json!(reach.seen(item.namespace.clone()));
-            forgetting.leave(format!(
-                "item `{}` of `{get}` has it in its namespace or key: put it elsewhere, and remove \
-                 this one with `{delete}`",
-                item.key
-            ));
-        }
-        if has_text(secret, &item) {
-            forgetting.add(Found::entry(owner(), id_of(item.id), None));
-            gone.push((item.id, item.namespace));
-        }
-    }
-    if has_more {
+    if having.has_more {
         forgetting.leave("more items may have it: call again".to_owned());
     }
-    if !forgetting.dry_run {
-        forget_in_index(call, &gone);
+    if let Some(message) = search.left_at(call, &having) {
+        forgetting.leave(message);
+    }
+    for id in having.changed {
+        forgetting.add(Found::entry(owner(), id_of(id), None));
     }
     Ok(())
 }
 
-/// The items that have a text, and whether there may be more.
-fn with_text(reader: &Reader<'_>, below: &Below, secret: &str) -> Result<(Vec<Item>, bool), Error> {
-    let texts = [secret.to_owned(), secret.replace('\n', "\r\n")];
-    let ids = reader.with_texts(below, &texts, MAX_ROWS)?;
-    let has_more = ids.len() == MAX_ROWS as usize;
-    Ok((reader.with_ids(below, &ids)?, has_more))
+/// The items that have a text.
+#[derive(Default)]
+struct Having {
+    /// The ids of those that have it in their value or paths: at most [`MAX_ROWS`].
+    changed: Vec<i64>,
+    /// Whether there are more of them.
+    has_more: bool,
+    /// How many have it in their namespace or key, and the first of these.
+    addressed: u64,
+    first_addressed: Option<Item>,
 }
 
-/// Whether the value or the paths of an item have a text.
-fn has_text(secret: &str, item: &Item) -> bool {
-    object_without(secret, &item.value) != item.value || paths_without(secret, item) != item.paths
+/// A search for a text in the items that a caller reaches.
+struct Search<'a> {
+    reach: &'a Reach<'a>,
+    secret: &'a str,
 }
 
-/// Whether the namespace or the key has it.
-fn is_addressed_by(secret: &str, item: &Item) -> bool {
-    item.namespace.iter().chain([&item.key]).any(|text| without(secret, text).is_some())
+impl Search<'_> {
+    /// Calls `change` with each item that has the text in its value or paths, and with these without it.
+    fn each(
+        &self,
+        reader: &Reader<'_>,
+        mut change: impl FnMut(&Item, &Map<String, Value>, Option<&[String]>) -> Result<(), Error>,
+    ) -> Result<Having, Error> {
+        let Self { reach, secret } = self;
+        let below = reach.below(&[])?;
+        let texts = [(*secret).to_owned(), secret.replace('\n', "\r\n")];
+        let mut having = Having::default();
+        let mut last = i64::MIN;
+        loop {
+            let ids = reader.with_texts(&below, &texts, last, PAGE)?;
+            for item in reader.with_ids(&below, &ids)? {
+                let value = object_without(secret, &item.value);
+                let paths = paths_without(secret, &item);
+                if value != item.value || paths != item.paths {
+                    if having.changed.len() == MAX_ROWS as usize {
+                        having.has_more = true;
+                        return Ok(having);
+                    }
+                    change(&item, &value, paths.as_deref())?;
+                    having.changed.push(item.id);
+                }
+                if self.is_in_address_of(&item) {
+                    having.addressed += 1;
+                    having.first_addressed.get_or_insert(item);
+                }
+            }
+            match ids.last() {
+                Some(id) if ids.len() == PAGE as usize => last = *id,
+                _ => return Ok(having),
+            }
+        }
+    }
+
+    /// Whether the namespace or the key has the text, as the caller sees them.
+    fn is_in_address_of(&self, item: &Item) -> bool {
+        let namespace = self.reach.seen(item.namespace.clone());
+        namespace.iter().chain([&item.key]).any(|text| without(self.secret, text).is_some())
+    }
+
+    /// Says which items keep the text in their namespace or key.
+    fn left_at(&self, call: &Call<'_>, having: &Having) -> Option<String> {
+        let item = having.first_addressed.as_ref()?;
+        let namespace = serde_json::json!(self.reach.seen(item.namespace.clone()));
+        let delete = call.listed("items", "delete_item");
+        let key = &item.key;
+        Some(match having.addressed {
+            1 => format!(
+                "item `{key}` of `{namespace}` has it in its namespace or key: put it elsewhere, and \
+                 remove this one with `{delete}`"
+            ),
+            number => format!(
+                "{number} items have it in their namespace or key, such as `{key}` of `{namespace}`: \
+                 put them elsewhere, and remove these with `{delete}`"
+            ),
+        })
+    }
 }
 
 fn paths_without(secret: &str, item: &Item) -> Option<Vec<String>> {
@@ -129,33 +170,61 @@ fn text_without(secret: &str, text: &str) -> String {
     without(secret, text).unwrap_or_else(|| text.to_owned())
 }
 
-/// An object with a mark in the place of a text, also in the names of fields.
+/// An object with a mark in the place of a text, also in the names of fields. No field takes the place
+/// of another one: those that get one name are numbered.
 fn object_without(secret: &str, object: &Map<String, Value>) -> Map<String, Value> {
-    let field = |(name, value): (&String, &Value)| {
-        (text_without(secret, name), value_without(secret, value))
-    };
-    object.iter().map(field).collect()
+    let mut without_it = Map::new();
+    for (name, value) in object {
+        let mut field = text_without(secret, name);
+        if field != *name {
+            let is_taken =
+                |field: &String| without_it.contains_key(field) || object.contains_key(field);
+            let numbered = (2..).map(|number| format!("{field} {number}"));
+            let mut names = [field.clone()].into_iter().chain(numbered);
+            field = names.find(|name| !is_taken(name)).expect("there are more names than fields");
+        }
+        without_it.insert(field, value_without(secret, value));
+    }
+    without_it
 }
 
+/// A value with a mark in the place of a text. A number whose JSON has it becomes a text.
 fn value_without(secret: &str, value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text_without(secret, text)),
+        Value::Number(number) => {
+            without(secret, &number.to_string()).map_or_else(|| value.clone(), Value::String)
+        }
         Value::Array(items) => items.iter().map(|item| value_without(secret, item)).collect(),
         Value::Object(object) => Value::Object(object_without(secret, object)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::Null | Value::Bool(_) => value.clone(),
     }
 }
 
-/// Removes rows from the index of every search that may have them. Each has its id and its stored
-/// namespace.
-fn forget_in_index(call: &Call<'_>, rows: &[(i64, Vec<String>)]) {
-    let mut ids: BTreeMap<String, Vec<i64>> = BTreeMap::new();
-    for (id, namespace) in rows {
-        for collection in Reach::collections(call.context, namespace) {
-            ids.entry(collection).or_default().push(*id);
-        }
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_field_without_a_text_takes_the_place_of_another() {
+        let value = json!({
+            "key x": 1, "(removed) 2": 2, "key y": 3, "x": 4, "y": 5, "(removed)": 6,
+        });
+        let value = value.as_object().expect("an object");
+        let once = object_without("x", value);
+        let expected = json!({
+            "key (removed)": 1, "(removed) 2": 2, "key y": 3, "(removed) 3": 4, "y": 5,
+            "(removed)": 6,
+        });
+        assert_eq!(Value::Object(once), expected);
     }
-    for (collection, ids) in &ids {
-        index::forget_rows(call.storage, &place(), collection, ids);
+
+    #[test]
+    fn a_number_that_has_a_text_becomes_a_text() {
+        let of = |value: Value| value_without("123456789", &value);
+        assert_eq!(of(json!({"ssn": 123_456_789})), json!({"ssn": "(removed)"}));
+        assert_eq!(of(json!([1_234_567_890, 12_345.5])), json!(["(removed)0", 12_345.5]));
     }
 }

@@ -9,6 +9,9 @@ use super::reach::Reach;
 use crate::index::number_of;
 use crate::time::Timestamp;
 
+/// The most bytes of the results of a batch. Other answers have fewer.
+pub(super) const MAX_RESULTS: usize = 8 << 20;
+
 /// An item of the database.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
@@ -17,6 +20,8 @@ pub(super) struct Item {
     pub namespace: Vec<String>,
     pub key: String,
     pub value: Map<String, Value>,
+    /// The length of its value as JSON.
+    pub bytes: usize,
     /// The paths of the fields that a search reads. All if it is none.
     pub paths: Option<Vec<String>>,
     pub created_at: Timestamp,
@@ -43,6 +48,11 @@ impl Item {
         let namespace = reach.seen(namespace);
         Shown { namespace, key, value, created_at, updated_at, expires_at, score: None }
     }
+}
+
+/// Whether items have more bytes than any answer, so that no more need be read for it.
+pub(super) fn fill_answer<'i>(items: impl Iterator<Item = &'i Item>) -> bool {
+    items.map(|item| item.bytes).sum::<usize>() > MAX_RESULTS
 }
 
 /// A number of what a search needs of an item, below 2⁴⁰, so that their sum is an integer of SQLite.

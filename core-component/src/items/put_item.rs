@@ -13,6 +13,11 @@ use crate::tool::{Call, Hints, Tool};
 
 /// The most bytes of a value, as JSON.
 const MAX_VALUE: usize = 1 << 20;
+/// The most objects and lists of a value that are within each other, itself counted. What reads JSON
+/// takes a few more.
+const MAX_LEVELS: usize = 100;
+/// The most values in a value, at any depth.
+const MAX_VALUES: usize = 50_000;
 
 pub(super) struct PutItem;
 
@@ -52,7 +57,7 @@ impl Input {
     /// # Errors
     ///
     /// `INVALID_INPUT` for a key or a path that an item cannot have, `LIMIT_EXCEEDED` for a value that
-    /// is too long, `PERMISSION_ERROR`.
+    /// is too long, too deep or too dense, `PERMISSION_ERROR`.
     pub fn checked(&self, reach: &Reach<'_>) -> Result<Vec<String>, Error> {
         let namespace = reach.stored(&self.namespace)?;
         check_key(&self.key)?;
@@ -60,6 +65,13 @@ impl Input {
         let bytes = serde_json::to_string(&self.value).map_or(0, |json| json.len());
         if bytes > MAX_VALUE {
             return Err(Error::value_too_long(bytes, MAX_VALUE));
+        }
+        let Size { levels, values } = Size::of(self.value.values());
+        if levels > MAX_LEVELS {
+            return Err(Error::value_too_deep(levels, MAX_LEVELS));
+        }
+        if values > MAX_VALUES {
+            return Err(Error::too_many_values(values, MAX_VALUES));
         }
         Ok(namespace)
     }
@@ -78,6 +90,30 @@ impl Input {
     }
 }
 
+/// The size of an object or a list.
+struct Size {
+    /// How many objects and lists are within each other, itself counted.
+    levels: usize,
+    /// How many values it has, at any depth.
+    values: usize,
+}
+
+impl Size {
+    fn of<'v>(inner: impl Iterator<Item = &'v Value>) -> Self {
+        let mut size = Self { levels: 1, values: 0 };
+        for value in inner {
+            let Self { levels, values } = match value {
+                Value::Array(items) => Self::of(items.iter()),
+                Value::Object(fields) => Self::of(fields.values()),
+                _ => Self { levels: 0, values: 0 },
+            };
+            size.levels = size.levels.max(1 + levels);
+            size.values += 1 + values;
+        }
+        size
+    }
+}
+
 impl Tool for PutItem {
     const NAME: &'static str = "put_item";
     const HINTS: Hints = Hints::OVERWRITES;
@@ -91,5 +127,23 @@ impl Tool for PutItem {
         let namespace = input.checked(&reach)?;
         reach.check_labels(&input.namespace)?;
         change(call, |writer| input.put(&namespace, writer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_value_has_its_levels_and_its_values() {
+        let of = |value: Value| {
+            let Size { levels, values } = Size::of(value.as_object().expect("an object").values());
+            (levels, values)
+        };
+        assert_eq!(of(json!({})), (1, 0));
+        assert_eq!(of(json!({"a": 1, "b": null})), (1, 2));
+        assert_eq!(of(json!({"a": {"b": [1, [], {}]}, "c": [2]})), (4, 7));
     }
 }

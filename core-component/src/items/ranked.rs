@@ -1,16 +1,16 @@
 //! The items with words of a question, the best first.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::filter::Filter;
-use super::item::Item;
+use super::item::{Item, fill_answer};
 use super::namespace::Below;
 use super::reach::Reach;
 use super::search::{add, owner, row_of};
 use super::sqlite::Reader;
 use crate::budget::Budget;
-use crate::error::Code;
 use crate::memory::query_of;
 use crate::source::{Collector, Request};
 use crate::tool::Call;
@@ -19,13 +19,24 @@ use crate::vectors::Task;
 /// The most items that are read at once.
 const PAGE: usize = 100;
 
-/// Items that have words of a question, with their scores.
-pub(super) struct Ranking(Vec<(i64, f64)>);
+/// Items that have words of a question.
+#[derive(Default)]
+pub(super) struct Ranking {
+    /// Their ids with their scores, the best first.
+    ranked: Vec<(i64, f64)>,
+    /// How many items could not be compared with the question.
+    pub skipped: u64,
+}
 
 impl Ranking {
-    /// Ranks all items within reach. It needs the database for itself, so it comes before a
-    /// transaction of the call.
-    pub fn new(call: &Call<'_>, reach: &Reach<'_>, question: &str) -> Result<Self, Error> {
+    /// Ranks all items within reach. Those below the namespace that is asked for are compared first. It
+    /// needs the database for itself, so it comes before a transaction of the call.
+    pub fn new(
+        call: &Call<'_>,
+        reach: &Reach<'_>,
+        asked: &Below,
+        question: &str,
+    ) -> Result<Self, Error> {
         let request = Request {
             query: query_of(call, question),
             vectors: Task::None,
@@ -42,15 +53,11 @@ impl Ranking {
             budget: Budget::for_search(),
         };
         if request.is_for_newest() {
-            return Ok(Self(Vec::new()));
+            return Ok(Self::default());
         }
-        let mut collector = Collector::new(&request);
+        let mut collector = Collector::new(&request).without_limit();
         collector.begin(owner());
-        if add(call, reach, &mut collector)? > 0 {
-            let message = "there are more items than a question can be compared with: ask without \
-                           `query`, with a `filter` or a narrower namespace";
-            return Err(Error::new(Code::LimitExceeded, message));
-        }
+        let skipped = add(call, reach, Some(asked), &mut collector)?;
         let results = collector.results();
         let mut ranked = Vec::new();
         // The newest first among equals.
@@ -60,10 +67,12 @@ impl Ranking {
             ranked.extend(row_of(&one.entry.1, &results.documents).map(|id| (one.score, id)));
         }
         ranked.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-        Ok(Self(ranked.into_iter().map(|(score, id)| (id, rounded(score))).collect()))
+        let ranked = ranked.into_iter().map(|(score, id)| (id, rounded(score))).collect();
+        Ok(Self { ranked, skipped })
     }
 
-    /// A page of those that are below a namespace and that a filter accepts.
+    /// A page of those that are below a namespace and that a filter accepts. Fewer than `limit` if they
+    /// [fill an answer](fill_answer).
     pub fn page(
         &self,
         reader: &Reader<'_>,
@@ -74,7 +83,11 @@ impl Ranking {
     ) -> Result<Vec<(Item, f64)>, Error> {
         let mut found = Vec::new();
         let mut skipped = 0;
-        for page in self.0.chunks(PAGE) {
+        // Most of the items may be elsewhere, and need not be read.
+        let asked: BTreeSet<i64> = reader.ids(below)?.into_iter().collect();
+        let ranked = self.ranked.iter().filter(|(id, _)| asked.contains(id));
+        let ranked: Vec<(i64, f64)> = ranked.copied().collect();
+        for page in ranked.chunks(PAGE) {
             let ids: Vec<i64> = page.iter().map(|(id, _)| *id).collect();
             for item in reader.with_ids(below, &ids)? {
                 if !filter.accepts(&item.value) {
@@ -89,6 +102,9 @@ impl Ranking {
                 if found.len() >= limit {
                     return Ok(found);
                 }
+            }
+            if fill_answer(found.iter().map(|(item, _)| item)) {
+                return Ok(found);
             }
         }
         Ok(found)

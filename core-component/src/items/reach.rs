@@ -91,13 +91,6 @@ impl<'a> Reach<'a> {
             },
         })
     }
-
-    /// The collections in the index that may have an item of a stored namespace.
-    pub fn collections(context: &'a Context, stored: &[String]) -> Vec<String> {
-        let of_agent = stored.first().map(|agent| format!("{EVERYTHING}/{agent}"));
-        let own = Self::new(context).collection();
-        [EVERYTHING.to_owned(), own].into_iter().chain(of_agent).collect()
-    }
 }
 
 /// The collection of all items.

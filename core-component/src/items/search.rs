@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use super::item::Item;
+use super::namespace::Below;
 use super::place::place;
 use super::reach::Reach;
 use super::sqlite::Rows;
@@ -32,7 +33,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
         return Ok(());
     }
     collector.begin(owner());
-    let skipped = add(call, &Reach::new(call.context), collector)?;
+    let skipped = add(call, &Reach::new(call.context), None, collector)?;
     collector.skip_some(owner(), skipped, "item", "items");
     Ok(())
 }
@@ -63,10 +64,12 @@ pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64>
     }
 }
 
-/// Adds the items within reach to those of the last owner. Returns how many it did not look at.
+/// Adds the items within reach to those of the last owner. Looks at those below `first` before the
+/// others. Returns how many it did not look at.
 pub(super) fn add(
     call: &Call<'_>,
     reach: &Reach<'_>,
+    first: Option<&Below>,
     collector: &mut Collector<'_>,
 ) -> Result<u64, Error> {
     let search = collector.request.for_index();
@@ -74,7 +77,7 @@ pub(super) fn add(
     let below = reach.below(&[])?;
     let entry = |item: &Item| entry(call, reach, item);
     let skipped = read_view(call, |reader| {
-        Rows { reader, below: &below, entry: &entry }.add_to(&mut index, collector)
+        Rows { reader, below: &below, first, entry: &entry }.add_to(&mut index, collector)
     })?;
     index.update_rows();
     Ok(skipped)
@@ -90,7 +93,9 @@ fn read(call: &Call<'_>, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> 
         DocumentKey::Path(_) => 0,
     });
     let ids: Vec<i64> = ids.collect();
-    read_view(call, |reader| read_rows(&Rows { reader, below: &below, entry: &entry }, &ids))
+    read_view(call, |reader| {
+        read_rows(&Rows { reader, below: &below, first: None, entry: &entry }, &ids)
+    })
 }
 
 /// An item. The words of its namespace and its key count, too.

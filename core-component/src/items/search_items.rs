@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::filter::Filter;
-use super::item::{Item, Shown};
+use super::item::{Item, Shown, fill_answer};
 use super::namespace::{MAX_LABEL, MAX_LABELS};
 use super::ranked::Ranking;
 use super::reach::Reach;
@@ -50,7 +50,7 @@ fn default_limit() -> u32 {
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
     items: Vec<Shown>,
-    // Where the answer is too long: how to go on.
+    // Where the answer is too long, or not all items could be compared: how to go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -60,9 +60,9 @@ impl Input {
     pub fn ranking(&self, call: &Call<'_>, reach: &Reach<'_>) -> Result<Option<Ranking>, Error> {
         // The rest of the request is checked first.
         Filter::new(&self.filter)?;
-        reach.below(&self.namespace_prefix)?;
+        let below = reach.below(&self.namespace_prefix)?;
         let has_query = !self.query.trim().is_empty();
-        has_query.then(|| Ranking::new(call, reach, &self.query)).transpose()
+        has_query.then(|| Ranking::new(call, reach, &below, &self.query)).transpose()
     }
 
     /// The items of the page, each with its score if there is a question.
@@ -105,12 +105,26 @@ impl Tool for SearchItems {
         let reach = Reach::new(call.context);
         let ranking = input.ranking(call, &reach)?;
         let found = read_view(call, |reader| input.search(reader, &reach, ranking.as_ref()))?;
+        // Then not all were read that the limit asks for.
+        let is_full = fill_answer(found.iter().map(|(item, _)| item));
         let mut items: Vec<Shown> = found.into_iter().map(|one| shown(one, &reach)).collect();
         let left_out = cut_list(&mut items);
         let next = input.offset as usize + items.len();
-        let note = (left_out > 0).then(|| {
-            format!("the answer is long, so {left_out} are left out: go on with `offset` {next}")
-        });
+        let mut notes = Vec::new();
+        if left_out > 0 {
+            let left_out = if is_full { "more".to_owned() } else { left_out.to_string() };
+            notes.push(format!(
+                "the answer is long, so {left_out} are left out: go on with `offset` {next}"
+            ));
+        }
+        let skipped = ranking.map_or(0, |ranking| ranking.skipped);
+        if skipped > 0 {
+            notes.push(format!(
+                "{skipped} items could not be compared with `query` in one call: each call compares \
+                 more of them, so call again"
+            ));
+        }
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
         Ok(Output { items, note })
     }
 }

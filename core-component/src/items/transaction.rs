@@ -1,8 +1,9 @@
 //! The transactions of a call: a view to read from, and a change as the only writer.
 
 use super::error::Error;
-use super::place::{database, existing_database};
+use super::place::{database, existing_database, place};
 use super::sqlite::{Reader, Writer, has_tables, prepare};
+use crate::index;
 use crate::source::Owner;
 use crate::storage::database::{Connection, Mode};
 use crate::tool::Call;
@@ -50,7 +51,11 @@ fn change_in<T>(
     let done = change(&mut writer)?;
     if writer.has_changed() {
         writer.remove_expired()?;
+        let forgotten = std::mem::take(&mut writer.forgotten);
         transaction.commit().map_err(Error::from_commit)?;
+        // A call has one transaction at a time, and the index needs one.
+        drop(transaction);
+        index::forget_rows_everywhere(call.storage, &place(), &forgotten);
         call.leave_vectors(&Owner::of_items());
     }
     Ok(done)

@@ -25,6 +25,7 @@ pub(crate) struct Scorer<T> {
     found: Vec<Found>,
     hits: Vec<Hit<T>>,
     run: u32,
+    most_matches: usize,
 }
 
 /// An entry.
@@ -63,7 +64,13 @@ impl<T> Scorer<T> {
             found: Vec::new(),
             hits: Vec::new(),
             run: 0,
+            most_matches: MAX_MATCHES,
         }
+    }
+
+    /// Lets all matches make candidates, however many they are.
+    pub fn without_limit(self) -> Self {
+        Self { most_matches: usize::MAX, ..self }
     }
 
     /// Begins a run: the entries before it are not around those after it.
@@ -139,11 +146,11 @@ impl<T> Scorer<T> {
         let mut rows: Vec<usize> = hits.iter().flat_map(|hit| self.matches_near(hit.row)).collect();
         rows.sort_unstable();
         rows.dedup();
-        if rows.len() <= MAX_MATCHES {
+        if rows.len() <= self.most_matches {
             return None;
         }
         let mut values: Vec<Value> = rows.iter().map(|row| self.value(*row, weights)).collect();
-        let (_, least, _) = values.select_nth_unstable_by(MAX_MATCHES - 1, |a, b| b.order(a));
+        let (_, least, _) = values.select_nth_unstable_by(self.most_matches - 1, |a, b| b.order(a));
         Some(*least)
     }
 
@@ -404,6 +411,17 @@ mod tests {
         let ranked = scorer.ranked();
         assert_eq!(ranked.len(), MAX_MATCHES);
         assert!(ranked.iter().all(|ranked| ranked.found_by == FoundBy::Words));
+    }
+
+    #[test]
+    fn without_a_limit_all_matches_are_candidates() {
+        let query = Query::in_english("kite");
+        let mut scorer = Scorer::new(&query).without_limit();
+        for at in 0..2 * MAX_MATCHES {
+            scorer.begin_run();
+            scorer.add(&query.count(["a kite"]), false, Some(at));
+        }
+        assert_eq!(scorer.ranked().len(), 2 * MAX_MATCHES);
     }
 
     #[test]

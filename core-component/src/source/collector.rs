@@ -88,6 +88,11 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Lets all entries with words of the query be candidates, however many they are.
+    pub fn without_limit(self) -> Self {
+        Self { scorer: self.scorer.without_limit(), ..self }
+    }
+
     /// Begins the entries of an owner.
     pub fn begin(&mut self, owner: Owner) {
         self.request.vectors.begin(owner.number());

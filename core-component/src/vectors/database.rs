@@ -165,12 +165,12 @@ pub(super) fn texts_as_bytes(texts: impl Iterator<Item = i64>) -> Value {
     Value::Blob(texts.flat_map(i64::to_le_bytes).collect())
 }
 
-/// Removes the vectors of documents that were deleted for good. If another host changes vectors now,
-/// they go with the next batch.
+/// Removes the vectors of documents that were deleted for good, from the collections of a name or from
+/// all of them. If another host changes vectors now, they go with the next batch.
 pub(crate) fn forget(
     storage: &dyn Storage,
     place: &Place,
-    name: &str,
+    name: Option<&str>,
     is_deleted: impl Fn(i64) -> bool,
 ) -> Result<(), Error> {
     let connection = open(storage, place, false)?;
@@ -178,11 +178,17 @@ pub(crate) fn forget(
     if !is_current(&*transaction)? {
         return Ok(());
     }
-    for model in models_of(&*transaction, name)? {
-        let Some(collection) = find(&*transaction, name, &model)? else { continue };
-        let known = documents(&*transaction, collection.key)?;
-        let deleted: BTreeSet<i64> = known.into_keys().filter(|key| is_deleted(*key)).collect();
-        remove(&*transaction, &collection, &deleted)?;
+    let names = match name {
+        Some(name) => vec![name.to_owned()],
+        None => names(&*transaction)?,
+    };
+    for name in &names {
+        for model in models_of(&*transaction, name)? {
+            let Some(collection) = find(&*transaction, name, &model)? else { continue };
+            let known = documents(&*transaction, collection.key)?;
+            let deleted = known.into_keys().filter(|key| is_deleted(*key)).collect();
+            remove(&*transaction, &collection, &deleted)?;
+        }
     }
     transaction.commit()
 }
@@ -190,12 +196,22 @@ pub(crate) fn forget(
 /// The models with which there is a collection of this name.
 pub(super) fn models_of(transaction: &dyn Transaction, name: &str) -> Result<Vec<String>, Error> {
     let sql = "SELECT model FROM collections WHERE name = ?1 ORDER BY model";
-    let rows = transaction.query(&statement(sql, [text(name)]), u32::MAX)?.rows;
-    let model = |mut row: Vec<Value>| match row.pop() {
-        Some(Value::Text(model)) => Ok(model),
+    texts(transaction, &statement(sql, [text(name)]))
+}
+
+/// The names of all collections.
+fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Error> {
+    texts(transaction, &statement("SELECT DISTINCT name FROM collections ORDER BY name", []))
+}
+
+/// The texts of a statement's only column.
+fn texts(transaction: &dyn Transaction, statement: &Statement) -> Result<Vec<String>, Error> {
+    let rows = transaction.query(statement, u32::MAX)?.rows;
+    let only = |mut row: Vec<Value>| match row.pop() {
+        Some(Value::Text(text)) => Ok(text),
         _ => Err(damaged()),
     };
-    rows.into_iter().map(model).collect()
+    rows.into_iter().map(only).collect()
 }
 
 /// Removes documents of a collection.

@@ -28,14 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = ["AgentMemoryStore"]
 
+# The most characters of a query that the memory takes.
+_MAX_QUERY = 2_000
+
 
 class AgentMemoryStore(BaseStore):
     """A store of LangGraph over the items of a memory: `graph.compile(store=AgentMemoryStore(memory))`.
 
     A batch is one transaction, so of two at once both stand. `query` ranks by words: it finds items that have some of
-    them, also inflected. `index=False` leaves an item out of that. With an `agent`, the store has the namespaces of that
-    agent as all there are. `ttl` has the times to live in minutes; an item that has expired is in no answer. It works
-    until the memory is closed. Raises a `ValueError` if the toolset `items` is not mounted.
+    them, also inflected; of a long one, the first 2,000 characters count. `index=False` leaves an item out of that. With
+    an `agent`, the store has the namespaces of that agent as all there are. `ttl` has the times to live in minutes; an
+    item that has expired is in no answer. It works until the memory is closed. Raises a `ValueError` if the toolset
+    `items` is not mounted.
     """
 
     supports_ttl = True
@@ -67,7 +71,7 @@ def _operation(op: Op) -> dict[str, Any]:
         search = {
             "namespace_prefix": list(op.namespace_prefix),
             "filter": op.filter or {},
-            "query": op.query or "",
+            "query": (op.query or "")[:_MAX_QUERY],
             "limit": op.limit,
             "offset": op.offset,
         }
@@ -83,7 +87,7 @@ def _put(op: PutOp) -> dict[str, Any]:
     address: dict[str, Any] = {"namespace": list(op.namespace), "key": op.key}
     if op.value is None:
         return {"delete": address}
-    put = {**address, "value": op.value}
+    put = {**address, "value": dict(op.value)}
     if op.index is not None:
         put["index"] = list(op.index) if op.index else []
     if op.ttl is not None:

@@ -6,7 +6,7 @@ use super::sql::{
 use crate::forget::in_json;
 use crate::items::error::Error;
 use crate::items::filter::Filter;
-use crate::items::item::Item;
+use crate::items::item::{Item, fill_answer};
 use crate::items::namespace::{Below, labels, stored};
 use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
@@ -23,6 +23,9 @@ const PAGE_BYTES: i64 = 4 << 20;
 
 /// The most namespaces that are read at once.
 const NAMESPACES: u32 = 10_000;
+
+/// The most ids that are read at once.
+const IDS: u32 = 50_000;
 
 /// The items that are there at a moment.
 pub(in crate::items) struct Reader<'a> {
@@ -63,7 +66,8 @@ impl<'a> Reader<'a> {
         self.rows(&sql, parameters, 1)?.pop().map(item).transpose()
     }
 
-    /// The items that a filter accepts, those that were changed last first.
+    /// The items that a filter accepts, those that were changed last first. Fewer than `limit` if they
+    /// [fill an answer](fill_answer).
     pub fn newest(
         &self,
         below: &Below,
@@ -84,24 +88,21 @@ impl<'a> Reader<'a> {
                 skipped += skips;
                 places.drain(..skips);
                 places.truncate(limit - found.len());
-                found.extend(self.items(&places)?);
-            } else {
-                for page in pages(&places) {
-                    let accepted =
-                        self.items(page)?.into_iter().filter(|item| filter.accepts(&item.value));
-                    for item in accepted {
-                        if skipped < offset {
-                            skipped += 1;
-                        } else if found.len() < limit {
-                            found.push(item);
-                        }
-                    }
-                    if found.len() >= limit {
-                        break;
+            }
+            for page in pages(&places) {
+                let items = self.items(page)?.into_iter();
+                for item in items.filter(|item| filter.accepts(&item.value)) {
+                    if skipped < offset {
+                        skipped += 1;
+                    } else if found.len() < limit {
+                        found.push(item);
                     }
                 }
+                if found.len() >= limit || fill_answer(found.iter()) {
+                    return Ok(found);
+                }
             }
-            if is_end || found.len() >= limit {
+            if is_end {
                 return Ok(found);
             }
         }
@@ -192,6 +193,27 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The ids of the items below a namespace, ascending.
+    pub fn ids(&self, below: &Below) -> Result<Vec<i64>, Error> {
+        let mut ids = Vec::new();
+        loop {
+            let last = ids.last().copied().unwrap_or(i64::MIN);
+            let mut parameters = vec![milliseconds(self.now), Value::Integer(last)];
+            let below = below.condition(&mut parameters);
+            let sql = format!(
+                "SELECT id FROM items WHERE {IS_LIVE} AND id > ?2 AND {below} ORDER BY id \
+                 LIMIT {IDS}"
+            );
+            let rows = self.rows(&sql, parameters, IDS)?;
+            for row in &rows {
+                ids.push(integer(&row[0])?);
+            }
+            if rows.len() < IDS as usize {
+                return Ok(ids);
+            }
+        }
+    }
+
     /// How many items are below a namespace.
     pub fn count(&self, below: &Below) -> Result<u64, Error> {
         let mut parameters = vec![milliseconds(self.now)];
@@ -201,14 +223,15 @@ impl<'a> Reader<'a> {
         Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))?.unsigned_abs())
     }
 
-    /// The ids of at most `most` items that have one of some texts.
+    /// The ids of at most `most` items after an id that have one of some texts, ascending.
     pub fn with_texts(
         &self,
         below: &Below,
         texts: &[String],
+        after: i64,
         most: u32,
     ) -> Result<Vec<i64>, Error> {
-        let mut parameters = vec![milliseconds(self.now)];
+        let mut parameters = vec![milliseconds(self.now), Value::Integer(after)];
         let below = below.condition(&mut parameters);
         let mut conditions = Vec::new();
         for one in texts {
@@ -221,8 +244,8 @@ impl<'a> Reader<'a> {
         }
         let conditions = conditions.join(" OR ");
         let sql = format!(
-            "SELECT id FROM items WHERE {IS_LIVE} AND {below} AND ({conditions}) ORDER BY id \
-             LIMIT {most}"
+            "SELECT id FROM items WHERE {IS_LIVE} AND id > ?2 AND {below} AND ({conditions}) \
+             ORDER BY id LIMIT {most}"
         );
         self.rows(&sql, parameters, most)?.iter().map(|row| integer(&row[0])).collect()
     }
@@ -258,6 +281,7 @@ pub(super) fn item(row: Vec<Value>) -> Result<Item, Error> {
         id,
         namespace: labels(&namespace).ok_or_else(|| damaged("a namespace that is no list"))?,
         key,
+        bytes: value.len(),
         value: serde_json::from_str(&value).map_err(no_json("a value that is no JSON object"))?,
         paths: paths
             .map(|paths| serde_json::from_str(&paths))

@@ -20,6 +20,8 @@ const STAMPS: u32 = 50_000;
 pub(in crate::items) struct Rows<'a> {
     pub reader: &'a Reader<'a>,
     pub below: &'a Below,
+    /// Those that are read first: the items below another namespace.
+    pub first: Option<&'a Below>,
     /// Makes an entry of an item.
     pub entry: &'a dyn Fn(&Item) -> Entry,
 }
@@ -72,6 +74,16 @@ impl Table for Rows<'_> {
                 return Ok(stamps);
             }
         }
+    }
+
+    fn newest_first(&self, mut ids: Vec<i64>) -> Vec<i64> {
+        ids.reverse();
+        if let Some(first) = self.first.filter(|_| ids.len() > PAGE) {
+            // The order alone depends on them.
+            let first = self.reader.ids(first).unwrap_or_default();
+            ids.sort_by_key(|id| first.binary_search(id).is_err());
+        }
+        ids
     }
 
     fn each(&self, ids: &[i64], read: &mut dyn FnMut(i64, rows::Row) -> bool) -> Result<(), Error> {

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::reader::Reader;
-use super::sql::{integer, into_text, json, milliseconds, statement, text};
+use super::sql::{integer, json, milliseconds, statement, text};
 use crate::items::error::Error;
 use crate::items::item::stamp;
-use crate::items::namespace::{labels, stored};
+use crate::items::namespace::stored;
 use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
 
@@ -27,11 +27,14 @@ pub(in crate::items) struct Writer<'a> {
     transaction: &'a dyn Transaction,
     now: Timestamp,
     has_changed: bool,
+    /// The ids of the items that were removed or rewritten for good: what a search knows of them has to
+    /// go.
+    pub forgotten: Vec<i64>,
 }
 
 impl<'a> Writer<'a> {
     pub fn new(transaction: &'a dyn Transaction, now: Timestamp) -> Self {
-        Self { transaction, now, has_changed: false }
+        Self { transaction, now, has_changed: false, forgotten: Vec::new() }
     }
 
     pub fn reader(&self) -> Reader<'a> {
@@ -58,28 +61,30 @@ impl<'a> Writer<'a> {
         Ok(changes)
     }
 
+    /// Removes the rows that a condition holds for. Returns how many they were.
+    fn remove(&mut self, are: &str, parameters: impl Into<Vec<Value>>) -> Result<usize, Error> {
+        let sql = format!("DELETE FROM items WHERE {are} RETURNING id");
+        let rows = self.transaction.query(&statement(&sql, parameters), u32::MAX)?.rows;
+        self.has_changed |= !rows.is_empty();
+        for row in &rows {
+            self.forgotten.push(integer(&row[0])?);
+        }
+        Ok(rows.len())
+    }
+
     /// Removes rows that have expired, at most [`MAX_EXPIRED`]. What is left is in no answer all the
     /// same.
     pub fn remove_expired(&mut self) -> Result<(), Error> {
-        let sql = format!(
-            "DELETE FROM items WHERE id IN (SELECT id FROM items WHERE expires_at <= ?1 \
-             ORDER BY expires_at LIMIT {MAX_EXPIRED})"
+        let are = format!(
+            "id IN (SELECT id FROM items WHERE expires_at <= ?1 ORDER BY expires_at \
+             LIMIT {MAX_EXPIRED})"
         );
-        self.execute(&sql, [milliseconds(self.now)])?;
-        Ok(())
+        self.remove(&are, [milliseconds(self.now)]).map(drop)
     }
 
-    /// Removes all rows that have expired. Returns their ids and stored namespaces.
-    pub fn remove_all_expired(&mut self) -> Result<Vec<(i64, Vec<String>)>, Error> {
-        let sql = "DELETE FROM items WHERE expires_at <= ?1 RETURNING id, namespace";
-        let statement = statement(sql, [milliseconds(self.now)]);
-        let rows = self.transaction.query(&statement, u32::MAX)?.rows;
-        self.has_changed |= !rows.is_empty();
-        let removed = rows.into_iter().map(|mut row| {
-            let namespace = into_text(row.swap_remove(1))?;
-            Ok((integer(&row[0])?, labels(&namespace).unwrap_or_default()))
-        });
-        removed.collect()
+    /// Removes all rows that have expired.
+    pub fn remove_all_expired(&mut self) -> Result<(), Error> {
+        self.remove("expires_at <= ?1", [milliseconds(self.now)]).map(drop)
     }
 
     /// Stores an item, in the place of the one of the same key. Returns when it expires, and whether it
@@ -92,8 +97,7 @@ impl<'a> Writer<'a> {
         let expires_at = ttl_seconds.and_then(|seconds| self.later(seconds));
         let integer_or_null = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
         // An expired one is not replaced: another one begins.
-        let sql = "DELETE FROM items WHERE namespace = ?1 AND key = ?2 AND expires_at <= ?3";
-        self.execute(sql, [text(&namespace), text(key), milliseconds(self.now)])?;
+        self.remove_expired_at(&namespace, key)?;
         let is_new = self
             .query(
                 "SELECT 1 FROM items WHERE namespace = ?1 AND key = ?2",
@@ -126,12 +130,18 @@ impl<'a> Writer<'a> {
         Timestamp::from_milliseconds(milliseconds)
     }
 
-    /// Deletes the item of a key. Returns whether it was there.
+    /// Deletes the item of a key. Returns whether it was there. A row that has expired goes, too.
     pub fn delete(&mut self, namespace: &[String], key: &str) -> Result<bool, Error> {
-        let sql = "DELETE FROM items WHERE namespace = ?1 AND key = ?2 \
-                   AND (expires_at IS NULL OR expires_at > ?3)";
-        let at_key = [text(&stored(namespace)), text(key), milliseconds(self.now)];
-        Ok(self.execute(sql, at_key)? > 0)
+        let namespace = stored(namespace);
+        self.remove_expired_at(&namespace, key)?;
+        let at_key = [text(&namespace), text(key)];
+        Ok(self.remove("namespace = ?1 AND key = ?2", at_key)? > 0)
+    }
+
+    /// Removes the row of a key if it has expired.
+    fn remove_expired_at(&mut self, namespace: &str, key: &str) -> Result<(), Error> {
+        let at_key = [text(namespace), text(key), milliseconds(self.now)];
+        self.remove("namespace = ?1 AND key = ?2 AND expires_at <= ?3", at_key).map(drop)
     }
 
     /// Lets items with a time to live begin it anew.
@@ -160,6 +170,7 @@ impl<'a> Writer<'a> {
             Value::Integer(stamp(&value, paths.as_deref(), updated_at)),
         ];
         self.execute(sql, parameters)?;
+        self.forgotten.push(id);
         Ok(())
     }
 }
