@@ -13,8 +13,8 @@ from pathlib import Path
 from scratch import ROOT
 
 #: The aim is 11.5 MB, of which the server over HTTP has half a one, and what sets up clients and what forgets a
-#: quarter each; the size differs a little with the path of the build.
-MAX_BYTES = 11_900_000
+#: quarter each, files and items half a one each; the size differs a little with the path of the build.
+MAX_BYTES = 12_800_000
 
 
 class WheelTest(unittest.TestCase):
