@@ -315,7 +315,7 @@ pub(super) fn memory_of<C: Choice>(
     start_logging(None)?;
     let database = ["--database-url", "--database-url-file"];
     let database = database.iter().find_map(|flag| Setting::parse(flag, None));
-    if let Some(database) = database.filter(|_| ["records", "stores"].contains(&toolset)) {
+    if let Some(database) = database {
         return Err(Error::usage(format!(
             "this command works on files of this machine, and `{}` names a database: use \
              `agent-memory call`, or unset it",
