@@ -96,16 +96,17 @@ class StoreTest(unittest.TestCase):
                 self.assertEqual(found(ours, *prefix, filter=condition), found(theirs, *prefix, filter=condition))
                 self.assertTrue(found(ours, *prefix, filter=condition))
         self.assertEqual(found(ours, "docs", "a"), found(theirs, "docs", "a"))
-        for options in (
+        every: list[dict[str, Any]] = [
             {},
             {"prefix": ("docs",)},
             {"suffix": ("v1",)},
             {"prefix": ("*", "a")},
             {"max_depth": 1},
             {"prefix": ("docs",), "max_depth": 2, "limit": 1, "offset": 1},
-        ):
+        ]
+        for options in every:
             with self.subTest(options):
-                self.assertEqual(ours.list_namespaces(**options), theirs.list_namespaces(**options))  # type: ignore[arg-type]
+                self.assertEqual(ours.list_namespaces(**options), theirs.list_namespaces(**options))
         for wrong in ((), ("a", "b.c"), ("a", ""), ("langgraph", "a")):
             with self.subTest(wrong), self.assertRaises(InvalidNamespaceError):
                 ours.put(wrong, "k", {})
@@ -122,12 +123,14 @@ class StoreTest(unittest.TestCase):
         ]
 
         def told(store: BaseStore) -> list[Any]:
-            put, got, gone, found, listed, own = store.batch(operations)
-            return [put, got.value, gone, [item.value for item in found], listed, own]  # type: ignore[union-attr]
+            answers: list[Any] = store.batch(operations)
+            put, got, gone, found, listed, own = answers
+            return [put, got.value, gone, [item.value for item in found], listed, own]
 
         self.assertEqual(told(ours), told(theirs))
         for store in (ours, theirs):
-            self.assertEqual(store.get(("docs", "a"), "1").value, {"changed": True})  # type: ignore[union-attr]
+            changed: Any = store.get(("docs", "a"), "1")
+            self.assertEqual(changed.value, {"changed": True})
             self.assertIsNone(store.get(("docs", "b"), "1"))
 
     def test_two_batches_at_once_both_stand(self) -> None:
