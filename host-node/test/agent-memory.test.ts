@@ -47,7 +47,7 @@ test('a tool for people is marked, and called like any other', async () => {
   const repository = emptyRepository()
   await using memory = await openMemory({ allow: [repository] })
   const forPeople = memory.tools.filter((tool) => tool.audience === 'person').map((tool) => tool.name)
-  assert.deepEqual(forPeople, ['validate'])
+  assert.deepEqual(forPeople, ['validate', 'drop_vectors'])
   const page = await memory.call('validate', { repo_root: repository })
   assert.ok(!page.isError)
   assert.deepEqual(page.result, { findings: [], done: 0, total: 0 })

@@ -87,7 +87,7 @@ for (const [what, embed, says] of failures) {
     await using memory = await records(directory, { embed })
     await add(memory, sloop)
     await until(() => messages.length > 0)
-    assert.match(messages[0]!, /vectors of `records\/1` are left for later/)
+    assert.match(messages[0]!, /vectors of `memory\/\d+` are left for later/)
     assert.match(messages[0]!, says)
     assert.equal(vectors(directory), 0)
   })
