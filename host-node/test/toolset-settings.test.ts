@@ -210,10 +210,10 @@ test('the search comes with the default toolset, unless a setting leaves it out'
     return memory.tools.map(({ name }) => name)
   }
   const all = await names({})
-  assert.equal(all.at(-1), 'forget_memory')
-  assert.deepEqual(await names({ settings: { memory: { leave_out: true } } }), all.slice(0, -3))
+  assert.equal(all.at(-1), 'drop_vectors')
+  assert.deepEqual(await names({ settings: { memory: { leave_out: true } } }), all.slice(0, -4))
   const named = { toolsets: ['memory'], settings: { memory: { leave_out: true } } }
-  assert.deepEqual(await names(named), ['resume_memory', 'search_memory', 'forget_memory'])
+  assert.deepEqual(await names(named), ['resume_memory', 'search_memory', 'forget_memory', 'drop_vectors'])
   await assert.rejects(names({ settings: { memory: { leave_out: 1 as unknown as boolean } } }), {
     code: 'invalid-option',
     message: /`settings\.memory\.leave_out` is neither `true` nor `false`/,
