@@ -50,7 +50,7 @@ pub(super) fn change<T>(
                 }
                 let removed: Vec<&str> = changes.iter().filter_map(Change::removed_path).collect();
                 forget_in_index(files.call.storage, &removed);
-                files.call.leave_vectors(&Owner::of_files());
+                files.call.leave_vectors(&Owner::new("files"));
                 return Ok(answer);
             }
         }

@@ -34,7 +34,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
 }
 
 pub(super) fn owner() -> Owner {
-    Owner::of_files()
+    Owner::new("files")
 }
 
 fn add(files: &Files<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {

@@ -109,7 +109,7 @@ pub(crate) struct Search<'a> {
     pub reads_all: bool,
     pub now: Timestamp,
     pub budget: &'a Budget,
-    /// What it does with vectors.
+    /// Its task with vectors.
     pub vectors: &'a Task,
     /// Whether documents with these facts can be hits.
     pub admits: Box<dyn Fn(Facts) -> bool + 'a>,

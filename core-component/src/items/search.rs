@@ -39,7 +39,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
 }
 
 pub(super) fn owner() -> Owner {
-    Owner::of_items()
+    Owner::new("items")
 }
 
 /// The id of a hit.

@@ -56,7 +56,7 @@ fn change_in<T>(
         // A call has one transaction at a time, and the index needs one.
         drop(transaction);
         index::forget_rows_everywhere(call.storage, &place(), &forgotten);
-        call.leave_vectors(&Owner::of_items());
+        call.leave_vectors(&Owner::new("items"));
     }
     Ok(done)
 }

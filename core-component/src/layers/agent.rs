@@ -117,7 +117,7 @@ impl<'a> Agent<'a> {
             let collection = collection_of(self.name, table);
             index::forget_rows(self.call.storage, &Place::named(LABEL), &collection, ids);
         }
-        self.call.leave_vectors(&Owner::of_agent("layers", self.name));
+        self.call.leave_vectors(&Owner::new("layers").with_agent(self.name));
         let mut changed = self.call.changed.borrow_mut();
         let uri = summary_uri(self.name);
         // A call may be two changes.

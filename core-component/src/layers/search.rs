@@ -120,7 +120,7 @@ impl<'a> Few<'a> {
 }
 
 pub(super) fn owner(agent: &str) -> Owner {
-    Owner::of_agent("layers", agent)
+    Owner::new("layers").with_agent(agent)
 }
 
 /// Reads episodes and summaries again.

@@ -41,7 +41,7 @@ fn pending(call: &Call<'_>) -> Checked<()> {
 ///
 /// # Errors
 ///
-/// Those of the first toolset that cannot be read; the others are looked through all the same.
+/// The error of the first toolset that cannot be read. The others are looked through all the same.
 fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
     let context = call.context;
     let request = Request {

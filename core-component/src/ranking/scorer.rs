@@ -78,7 +78,7 @@ impl<T> Scorer<T> {
         self.run += 1;
     }
 
-    /// Adds an entry. Without an `entry` it counts, but is no hit. One of the `nearest` by its vector can
+    /// Adds an entry. Without an `entry` it counts, but is no hit. An entry that is one of the nearest by its vector can
     /// be a hit without a term of the query.
     pub fn add(&mut self, counts: &Counts, is_nearest: bool, entry: Option<T>) {
         self.statistics.entries += 1;

@@ -193,7 +193,7 @@ impl<'a> Agent<'a> {
 
     /// Notes that the agent's resources have changed.
     pub(super) fn note_change(&self) {
-        self.call.leave_vectors(&Owner::of_agent("records", self.name));
+        self.call.leave_vectors(&Owner::new("records").with_agent(self.name));
         self.call.changed.borrow_mut().extend(changed_by(self.name));
     }
 

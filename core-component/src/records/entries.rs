@@ -130,5 +130,5 @@ fn importance(memory: &Memory) -> i8 {
 }
 
 pub(super) fn owner(agent: &str) -> Owner {
-    Owner::of_agent("records", agent)
+    Owner::new("records").with_agent(agent)
 }

@@ -78,7 +78,7 @@ impl<'a> Agent<'a> {
             }
         };
         if !writer.changed.borrow().is_empty() {
-            call.leave_vectors(&Owner::of_agent("sessions", self.name));
+            call.leave_vectors(&Owner::new("sessions").with_agent(self.name));
         }
         if is_only_repository {
             call.changed.borrow_mut().extend(writer.changed.into_inner());

@@ -69,7 +69,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     for (at, root) in roots.into_iter().enumerate() {
         work.begin(whole, count - at);
         if !work.take(OF_DOCUMENT) {
-            let owner = Owner { toolset: "sessions", repo_root: Some(root), ..Owner::default() };
+            let owner = Owner::new("sessions").with_repository(&root);
             collector.skip(owner, "all logs");
             continue;
         }
@@ -120,12 +120,7 @@ fn add_repository(call: &Call<'_>, root: &str, collector: &mut Collector<'_>) ->
 }
 
 pub(super) fn owner(root: &str, agent: &str) -> Owner {
-    Owner {
-        toolset: "sessions",
-        repo_root: Some(root.to_owned()),
-        agent: Some(agent.to_owned()),
-        ..Owner::default()
-    }
+    Owner::new("sessions").with_repository(root).with_agent(agent)
 }
 
 /// Reads the entries of a log again.

@@ -24,24 +24,24 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// An agent in a toolset.
-    pub fn of_agent(toolset: &'static str, agent: &str) -> Self {
-        Self { toolset, agent: Some(agent.to_owned()), ..Self::default() }
+    /// The owner of all that a toolset keeps.
+    pub fn new(toolset: &'static str) -> Self {
+        Self { toolset, ..Self::default() }
     }
 
-    /// The files, which belong to no agent.
-    pub fn of_files() -> Self {
-        Self { toolset: "files", ..Self::default() }
+    /// An agent of the toolset.
+    pub fn with_agent(self, agent: &str) -> Self {
+        Self { agent: Some(agent.to_owned()), ..self }
     }
 
-    /// The items, which belong to no agent.
-    pub fn of_items() -> Self {
-        Self { toolset: "items", ..Self::default() }
+    /// A store of the toolset.
+    pub fn with_store(self, store: &str) -> Self {
+        Self { store: Some(store.to_owned()), ..self }
     }
 
-    /// A store.
-    pub fn of_store(store: &str) -> Self {
-        Self { toolset: "stores", store: Some(store.to_owned()), ..Self::default() }
+    /// A repository of the toolset.
+    pub fn with_repository(self, root: &str) -> Self {
+        Self { repo_root: Some(root.to_owned()), ..self }
     }
 
     /// Its number in the ids of follow-ups. Owners in several repositories have the same.

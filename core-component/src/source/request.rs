@@ -12,7 +12,7 @@ use crate::zone::Zone;
 /// A search, as sources see it.
 pub(crate) struct Request {
     pub query: Query,
-    /// What it does with vectors.
+    /// Its task with vectors.
     pub vectors: Task,
     /// The only agent to look at.
     pub agent: Option<AgentName>,

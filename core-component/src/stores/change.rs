@@ -65,7 +65,7 @@ fn attempts<T>(
                 let uris = changed.flat_map(|path| changed_by(store.name, path));
                 store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
                 if !finished.changes.is_empty() {
-                    store.call.leave_vectors(&Owner::of_store(store.name));
+                    store.call.leave_vectors(&Owner::new("stores").with_store(store.name));
                 }
                 let deleted: Vec<_> = finished.changes.iter().filter_map(Step::deleted).collect();
                 let place = Place::in_group(LABEL, store.name);

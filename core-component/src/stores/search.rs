@@ -76,7 +76,7 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
 }
 
 pub(super) fn owner(store: &str) -> Owner {
-    Owner::of_store(store)
+    Owner::new("stores").with_store(store)
 }
 
 fn add(

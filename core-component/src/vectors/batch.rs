@@ -45,13 +45,13 @@ pub(crate) struct Of<'a> {
 /// An embedder's answer to a batch.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer<'a> {
-    /// A value that is no number of 32 bits is refused.
+    /// The vectors of the texts, in order. A value that is no number of 32 bits is refused.
     Vectors(&'a [Vec<Option<f32>>]),
     /// It gave none.
     Failed,
 }
 
-/// What became of an answer.
+/// The outcome of an answer.
 pub(crate) enum Answered {
     /// So many vectors were stored.
     Stored(usize),

@@ -45,7 +45,7 @@ impl<'a> OfCollection<'a> {
     ) -> Self {
         match task {
             Task::None => Self::None,
-            // What cannot be read is not compared: an answer by words is better than none.
+            // Vectors that cannot be read are not compared: an answer by words is better than none.
             Task::Compare(comparison) => {
                 let read =
                     Similarities::read(storage, place, collection, comparison, budget, admits);

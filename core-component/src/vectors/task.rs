@@ -1,4 +1,4 @@
-//! What a pass over entries does with vectors.
+//! The task of a pass over entries, as far as vectors go.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use crate::ranking::Vector;
 use crate::storage::Error;
 use crate::time::Timestamp;
 
-/// What a pass over entries does with vectors.
+/// The task of a pass over entries, as far as vectors go.
 pub(crate) enum Task {
     /// Nothing: there is no embedder.
     None,
