@@ -12,7 +12,7 @@ use agent_memory_fuzz::targets::{self, Target};
 const USAGE: &str = "usage: fuzz-unguided list
        fuzz-unguided seeds TARGET DIR
        fuzz-unguided replay TARGET FILE
-       fuzz-unguided run TARGET SECONDS SEED DIR";
+       fuzz-unguided run TARGET SECONDS RUNS SEED DIR";
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -23,10 +23,11 @@ fn main() {
         ["replay", target, file] => {
             (targets::named(target).run)(&fs::read(file).expect("the input is readable"));
         }
-        ["run", target, seconds, seed, directory] => {
+        ["run", target, seconds, runs, seed, directory] => {
             let length = Duration::from_secs(seconds.parse().expect("SECONDS is a number"));
+            let runs = runs.parse().expect("RUNS is a number");
             let random = Random::new(seed.parse().expect("SEED is a number"));
-            run(targets::named(target), length, random, Path::new(directory));
+            run(targets::named(target), length, runs, random, Path::new(directory));
         }
         _ => panic!("{USAGE}"),
     }
@@ -39,13 +40,13 @@ fn write_seeds(target: &Target, directory: &Path) {
     }
 }
 
-/// Runs the target on changed seeds for `length`. Writes the input of the first panic to
-/// `directory`.
-fn run(target: &Target, length: Duration, mut random: Random, directory: &Path) {
+/// Runs the target on changed seeds, at most `runs` times and for `length`. Writes the input of the
+/// first panic to `directory`.
+fn run(target: &Target, length: Duration, runs: u64, mut random: Random, directory: &Path) {
     let seeds = target.short_seeds();
     let start = Instant::now();
     let mut count = 0_u64;
-    while start.elapsed() < length {
+    while count < runs && start.elapsed() < length {
         let mut input = random.pick(&seeds).clone();
         for _ in 0..=random.below(3) {
             input = match random.below(3) {
