@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "target"
 COMPONENTS = BUILT / "component/wasm32-wasip2/component"
 TERMS = [ROOT / "LICENSE", ROOT / "NOTICE", ROOT / "README.md"]
+PYTHON_TOOLS = BUILT / "python/tools/bin"
 NODE = "host-node/node_modules/.bin/node"
 PARTS = ["plugin", "crates", "npm", "python", "image", "bundles", *(target.triple for target in TARGETS)]
 
@@ -112,13 +113,36 @@ def wine(target: Target) -> dict[str, str]:
 
 
 def add_python(release: Release) -> None:
-    """The wheel for this machine, and the source distribution, from which others are built."""
-    run("scripts/wheel")
-    for package in sorted((BUILT / "python/dist").iterdir()):
-        if package.suffix == ".whl":
-            release.add(package, "wheel", "x86_64-unknown-linux-gnu", "tried by scripts/test")
-        else:
-            release.add(package, "source", None, "not run")
+    """The source distribution, and a wheel for each platform."""
+    run("scripts/wheel", "sources")
+    [sources] = (BUILT / "python/dist").iterdir()
+    release.add(sources, "source", None, "not run")
+    for target in TARGETS:
+        add_wheel(release, target)
+
+
+def add_wheel(release: Release, target: Target) -> None:
+    """Builds the wheel for a platform, and tries it on that of this machine."""
+    triple = target.wheel or target.triple
+    out = BUILT / "release-wheels" / triple
+    shutil.rmtree(out, ignore_errors=True)
+    run("rustup", "target", "add", triple)
+    linker = ["--zig"] if target.linker == "zig" else []
+    # The oldest C library that Rust supports.
+    oldest = ["--compatibility", "manylinux_2_17"] if "linux" in triple else []
+    package = ["--features", "agent-memory-host/cross", "--target", triple, *linker, *oldest, "--out", str(out)]
+    maturin = [str(PYTHON_TOOLS / "maturin"), "build", "--release", "--locked"]
+    run(*maturin, *package, cwd=ROOT / "host-python", env=variables(target))
+    [wheel] = out.iterdir()
+    run(str(PYTHON_TOOLS / "python"), "host-python/programs/repack_wheel.py", str(wheel))
+    tried = "not run: nothing here has a Python for this system"
+    if target.runs == "here":
+        installed = BUILT / "release-wheels/installed"
+        run(sys.executable, "-m", "venv", "--clear", str(installed))
+        pip = [str(installed / "bin/pip"), "install", "--quiet", "--disable-pip-version-check"]
+        run(*pip, "--no-index", "--no-deps", str(wheel))
+        tried = smoke.tried(target, installed / "bin/agent-memory", release.version, {})
+    release.add(wheel, "wheel", triple, tried)
 
 
 def add_npm(release: Release) -> None:
