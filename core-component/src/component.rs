@@ -185,11 +185,6 @@ fn failure(failure: toolbox::Failure) -> exported::Failure {
     exported::Failure { code, message: failure.message }
 }
 
-fn not_mounted(what: &str, name: &str) -> exported::Failure {
-    let message = format!("no {what} `{name}` is mounted");
-    exported::Failure { code: exported::FailureCode::NotFound, message }
-}
-
 /// The storage that the component imports from its host.
 struct HostStorage;
 
