@@ -1,14 +1,46 @@
 // Reads requests as lines of JSON from standard input, and answers each with a line:
 //     {"open": MemoryOptions}         {} or {"failure"}; closes the memory that is open before
 //     {"open", "summarises": true}    the same; a summary is the memories, joined by blanks
-//     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
-//     {"all": [{"call", ...}, ...]}   makes the calls concurrently; a list of their answers
-import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory'
+//     {"open", "reach": Reach}        the same for a caller that reaches no more
+//     {"tools": true}                 {"result"}: the tools of the open memory
+//     {"close": true}                 {}
+//     {"all": [REQUEST, ...]}         makes the requests concurrently; a list of their answers
+// and a request of the memory, such as {"call": TOOL, "arguments"}, with its outcome: {"result"}, {"error"} or
+// {"failure"}, with "follow_ups" and "wants_vector" where the outcome has them.
+import {
+  type AgentMemory,
+  type EmbeddedText,
+  MemoryCallError,
+  type MemoryOptions,
+  type MemoryView,
+  openMemory,
+  type Outcome,
+  type Reach,
+  type SummaryAnswer,
+} from 'agent-memory'
 
-type Call = { call: string; arguments: object }
-type Request = { open: MemoryOptions; summarises?: boolean } | { all: Call[] } | Call
+type Asked =
+  | { call: string; arguments: object; vector?: EmbeddedText }
+  | { read: string }
+  | { prompt: string; arguments: Record<string, string> }
+  | {
+      complete: { prompt: string } | { resource_template: string }
+      argument: string
+      value: string
+      others: Record<string, string>
+    }
+  | { pending: boolean }
+  | { claim: string; lease_seconds: number }
+  | { answer: string; payload: SummaryAnswer }
+type Request =
+  | { open: MemoryOptions; summarises?: boolean; reach?: Reach }
+  | { tools: true }
+  | { close: true }
+  | { all: Asked[] }
+  | Asked
 
 let memory: AgentMemory | undefined
+let view: MemoryView | undefined
 
 async function answer(request: Request): Promise<object> {
   try {
@@ -16,15 +48,40 @@ async function answer(request: Request): Promise<object> {
       await memory?.close()
       const summarise: MemoryOptions['summarize'] = ({ memories }) => memories.join(' ')
       memory = await openMemory({ ...request.open, ...(request.summarises && { summarize: summarise }) })
+      view = memory.withReach(request.reach ?? {})
       return {}
     }
+    if ('close' in request) {
+      await memory?.close()
+      memory = view = undefined
+      return {}
+    }
+    if (view === undefined) return { failure: 'no memory is open' }
+    if ('tools' in request) return { result: view.tools }
     if ('all' in request) return await Promise.all(request.all.map(answer))
-    if (memory === undefined) return { failure: 'no memory is open' }
-    const outcome = await memory.call(request.call, request.arguments)
-    return outcome.isError ? { error: outcome.result } : { result: outcome.result }
+    const { isError, result, followUps, wantsVector } = await ask(view, request)
+    return {
+      [isError ? 'error' : 'result']: result,
+      ...(followUps.length > 0 && { follow_ups: followUps }),
+      ...(wantsVector && { wants_vector: wantsVector.text }),
+    }
   } catch (error) {
     return { failure: error instanceof MemoryCallError ? error.code : String(error) }
   }
+}
+
+function ask(memory: MemoryView, request: Asked): Promise<Outcome> {
+  if ('call' in request) return memory.call(request.call, request.arguments, request.vector)
+  if ('read' in request) return memory.readResource(request.read)
+  if ('prompt' in request) return memory.getPrompt(request.prompt, request.arguments)
+  if ('complete' in request) {
+    const { complete, argument, value, others } = request
+    const reference = 'prompt' in complete ? complete : { resourceTemplate: complete.resource_template }
+    return memory.complete({ reference, argument, value, others })
+  }
+  if ('pending' in request) return memory.pending()
+  if ('claim' in request) return memory.claim(request.claim, request.lease_seconds)
+  return memory.answer(request.answer, request.payload)
 }
 
 // `readline` would also split lines at U+2028, which JSON may contain.

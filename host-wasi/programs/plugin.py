@@ -67,6 +67,9 @@ class PluginMemory:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._store.close()
 
     @property

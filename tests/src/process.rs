@@ -1,11 +1,8 @@
 //! A process that answers calls: the MCP server, or a program of Node or Python with the library.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use agent_memory_conformance::case::Format;
@@ -13,6 +10,7 @@ use agent_memory_conformance::runner::Answer;
 use serde_json::{Value, json};
 
 use crate::TIMEOUT;
+use crate::line_program::LineProgram;
 use crate::product::{node_program, program};
 use crate::runners::mcp::tool_answer;
 use crate::runners::mcp_client::stateless;
@@ -144,9 +142,7 @@ impl Granted<'_> {
 #[derive(Debug)]
 pub struct Process {
     host: Host,
-    child: Child,
-    input: ChildStdin,
-    lines: Receiver<String>,
+    program: LineProgram,
     /// The calls without an answer. A program answers in order, without ids.
     unanswered: VecDeque<usize>,
 }
@@ -234,20 +230,12 @@ impl Process {
         let mut command = Command::new(&line[0]);
         // Neither the working directory nor the environment grants anything.
         command.args(&line[1..]).current_dir("/").env_clear();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("a host starts");
-        let input = child.stdin.take().expect("it is piped");
-        let output = BufReader::new(child.stdout.take().expect("it is piped"));
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
-            let mut lines = output.split(b'\n').map_while(Result::ok);
-            lines.try_for_each(|line| sender.send(String::from_utf8(line).expect("UTF-8")))
-        });
-        let mut process = Self { host, child, input, lines, unanswered: VecDeque::new() };
+        command.stderr(Stdio::null());
+        let program = LineProgram::start(command);
+        let mut process = Self { host, program, unanswered: VecDeque::new() };
         if host != Host::Native {
-            process.write(&granted.opening(host));
-            let opened = process.lines.recv_timeout(TIMEOUT);
-            assert_eq!(opened.as_deref(), Ok("{}"), "the program of {host:?} does not start");
+            let opened = process.program.ask(&granted.opening(host));
+            assert_eq!(opened, Ok(json!({})), "the program of {host:?} does not start");
         }
         process
     }
@@ -258,17 +246,13 @@ impl Process {
         match self.host {
             Host::Native => {
                 let parameters = json!({"name": tool, "arguments": arguments});
-                self.write(&stateless(id as u64, "tools/call", parameters));
+                self.program.write(&stateless(id as u64, "tools/call", parameters));
             }
             Host::Node | Host::Python => {
                 self.unanswered.push_back(id);
-                self.write(&json!({"call": tool, "arguments": arguments}));
+                self.program.write(&json!({"call": tool, "arguments": arguments}));
             }
         }
-    }
-
-    fn write(&mut self, message: &Value) {
-        let _ = writeln!(self.input, "{message}");
     }
 
     /// The next answer, with the number of its call; none if it does not come in time.
@@ -277,13 +261,8 @@ impl Process {
     ///
     /// If the process ends by itself.
     pub fn answer(&mut self, until: Instant) -> Option<(usize, Answer)> {
-        match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(line) => Some(self.read(&line).expect("a running process writes whole lines")),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                panic!("{:?} ended by itself: {:?}", self.host, self.child.try_wait());
-            }
-        }
+        let line = self.program.line(until).unwrap_or_else(|why| panic!("{:?}: {why}", self.host));
+        line.map(|line| self.read(&line).expect("a running process writes whole lines"))
     }
 
     /// Makes one call and waits for its answer.
@@ -307,10 +286,9 @@ impl Process {
         if self.host != Host::Native {
             let one =
                 |Call { tool, arguments }: &Call| json!({"call": tool, "arguments": arguments});
-            self.write(&json!({"all": calls.iter().map(one).collect::<Vec<_>>()}));
-            let line = self.lines.recv_timeout(TIMEOUT).expect("the program answers");
-            let answers: Vec<Value> = serde_json::from_str(&line).expect("a list");
-            return answers.iter().map(program_answer).collect();
+            let all = json!({"all": calls.iter().map(one).collect::<Vec<_>>()});
+            let answers = self.program.ask(&all).expect("the program answers");
+            return answers.as_array().expect("a list").iter().map(program_answer).collect();
         }
         for (id, call) in calls.iter().enumerate() {
             self.send(id, call);
@@ -323,25 +301,30 @@ impl Process {
     }
 
     /// Kills the process with SIGKILL, waits until it is gone, and returns what it had answered.
-    pub fn kill(mut self) -> Vec<(usize, Answer)> {
-        self.child.kill().and_then(|()| self.child.wait()).expect("a process can be killed");
-        let rest: Vec<String> = self.lines.iter().collect();
+    pub fn kill(self) -> Vec<(usize, Answer)> {
+        let Self { host, program, mut unanswered } = self;
         // A line that was cut short is no answer.
-        rest.iter().map_while(|line| self.read(line)).collect()
+        let lines = program.kill();
+        lines.iter().map_while(|line| read(host, line, &mut unanswered)).collect()
     }
 
     fn read(&mut self, line: &str) -> Option<(usize, Answer)> {
-        let message: Value = serde_json::from_str(line).ok()?;
-        match self.host {
-            Host::Native => {
-                let answer = tool_answer(&message["result"]);
-                let answer = answer.unwrap_or_else(|why| panic!("{why} in {message}"));
-                Some((message["id"].as_u64()? as usize, answer))
-            }
-            Host::Node | Host::Python => {
-                let answer = program_answer(&message);
-                Some((self.unanswered.pop_front()?, answer))
-            }
+        read(self.host, line, &mut self.unanswered)
+    }
+}
+
+/// The answer in a line of a host, with the number of its call. None if the line was cut short.
+fn read(host: Host, line: &str, unanswered: &mut VecDeque<usize>) -> Option<(usize, Answer)> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    match host {
+        Host::Native => {
+            let answer = tool_answer(&message["result"]);
+            let answer = answer.unwrap_or_else(|why| panic!("{why} in {message}"));
+            Some((message["id"].as_u64()? as usize, answer))
+        }
+        Host::Node | Host::Python => {
+            let answer = program_answer(&message);
+            Some((unanswered.pop_front()?, answer))
         }
     }
 }
@@ -352,13 +335,5 @@ fn program_answer(message: &Value) -> Answer {
         (Some(result), _) => Answer::Result(result.clone()),
         (None, Some(error)) => Answer::Error(error.clone()),
         (None, None) => panic!("the call has no outcome: {message}"),
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Both fail if the process was killed already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

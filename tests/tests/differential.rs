@@ -1,149 +1,165 @@
-//! Random sequences of calls and of people's edits. After each step, the answer and the documents of
-//! every host are those of the model, byte for byte.
+//! Random sequences of calls get the same answers and leave the same documents on every host. The calls
+//! are those of all cases of a toolset, in any order, on the documents of any case.
 //!
 //! `AGENT_MEMORY_TEST_ROUNDS` sets the number of sequences, `AGENT_MEMORY_TEST_SEED` the first seed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::time::Instant;
 
-use agent_memory_conformance::core_runner::tools_of;
-use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::model::hosts::component::Component;
-use agent_memory_tests::model::hosts::core::Core;
-use agent_memory_tests::model::hosts::node::{self, Node, Process};
-use agent_memory_tests::model::sequence::{
-    Difference, Open, SequenceOf, Tally, generate, run, shorten,
-};
-use agent_memory_tests::model::sessions::Sessions;
-use agent_memory_tests::model::{Model, Step};
-use agent_memory_tests::random::{replay, seed_or};
-use agent_memory_tests::runners::node::left_out;
+use agent_memory_conformance::case::{Case, Documents, Ids, Step, load_all};
+use agent_memory_conformance::core_runner::CoreSession;
+use agent_memory_conformance::runner::{Answer, Session, compare_documents, error_code};
+use agent_memory_tests::random::{Random, replay, seed_or};
+use agent_memory_tests::runners::Start;
+use agent_memory_tests::runners::component::ComponentSession;
+use agent_memory_tests::runners::node;
+use serde_json::Value;
 
 const ROUNDS: &str = "AGENT_MEMORY_TEST_ROUNDS";
 
-/// The errors that a sequence can get; the others need failing storage.
-const CODES: [&str; 8] = [
-    "InvalidInput",
-    "InvalidSection",
-    "InvalidContent",
-    "RepositoryNotAllowed",
-    "SessionNotFound",
-    "SchemaMissing",
-    "SchemaInvalid",
-    "MalformedLog",
-];
+/// The most calls of a sequence.
+const CALLS: usize = 40;
 
 #[test]
-fn the_core_does_what_the_model_says() {
-    let tally = compare::<Sessions>("the_core_does", 4000, &mut Core::open, false);
-    if env::var_os(ROUNDS).is_some() {
+fn the_component_in_wasmtime_answers_as_the_core_does() {
+    compare("the_component_in_wasmtime", 300, &|case| ComponentSession::start(case));
+}
+
+#[test]
+fn node_answers_as_the_core_does() {
+    if node::left_out(node::PROGRAM) {
         return;
     }
-    let calls = tally.calls();
-    for kind in CODES.iter().chain(&["no such tool"]) {
-        assert!(tally.of(kind) * 1000 > calls, "so few of {kind} show nothing: {tally:?}");
-    }
-    for tool in tools(Sessions::TOOLSET) {
-        let results = tally.0.get(&tool).and_then(|kinds| kinds.get("result"));
-        assert!(results.is_some_and(|many| many * 50 > calls), "`{tool}` fails: {tally:?}");
-    }
+    let start = node::start().expect("it is built");
+    compare("node_answers", 120, &start);
 }
 
-#[test]
-fn the_component_in_wasmtime_does_what_the_core_and_the_model_do() {
-    compare::<Sessions>("the_component_in_wasmtime", 300, &mut Component::open, true);
-}
-
-#[test]
-fn node_does_what_the_core_and_the_model_do() {
-    if left_out(node::PROGRAM) {
-        return;
-    }
-    let process = Process::start();
-    let mut open = |options: &_| Node::open(&process, options);
-    compare::<Sessions>("node_does", 60, &mut open, true);
-}
-
-/// The names of a toolset's tools for models.
-fn tools(toolset: &str) -> Vec<String> {
-    let listed = tools_of(toolset);
-    let for_models = listed.iter().filter(|tool| tool["audience"] != "person");
-    for_models.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
-}
-
-/// Runs sequences on a host and, if asked, on the core, and compares them with the model and with
-/// each other.
-fn compare<M: Model>(test: &str, rounds: u64, open: &mut Open<'_>, with_core: bool) -> Tally {
+/// Runs sequences on the core and on another host.
+fn compare(test: &str, rounds: u64, start: &dyn Fn(&Case) -> Result<Box<dyn Session>, String>) {
+    let on_core: Start = |case| Ok(CoreSession::start(case));
     let rounds = env::var(ROUNDS).map_or(rounds, |text| text.parse().expect("a number of rounds"));
     let first_seed = seed_or(20_250_120);
-    let tools = tools(M::TOOLSET);
-    let began = Instant::now();
-    let mut tally = Tally::default();
-    let mut steps = 0;
+    let pool = Pool::new(load_all());
+    let mut tally = BTreeMap::new();
     for seed in (0..rounds).map(|number| first_seed.wrapping_add(number)) {
-        let sequence = generate::<M>(seed, &tools);
-        match attempt::<M>(&sequence, &tools, open, with_core) {
-            Ok(answers) => tally.count(&sequence.steps, &answers),
-            Err(first) => {
-                let fails =
-                    |shorter: &SequenceOf<M>| attempt::<M>(shorter, &tools, open, with_core).err();
-                let (shorter, difference) = shorten::<M>(&sequence, &first, fails);
-                panic!(
-                    "seed {seed}, step {}: {}\nshortened:\n{}\nstep {}: {}\nreplay: {ROUNDS}=1 {}",
-                    first.step,
-                    first.what,
-                    written::<M>(&shorter),
-                    difference.step,
-                    difference.what,
-                    replay("differential", test, seed)
-                );
-            }
+        let case = pool.sequence(&mut Random::new(seed));
+        let expected = run(&case, on_core(&case)).expect("the core has no errors of its own");
+        let difference = match start(&case).and_then(|session| run(&case, Ok(session))) {
+            Ok(got) => difference(&case, &expected, &got),
+            Err(error) => Some(error),
+        };
+        if let Some(difference) = difference {
+            panic!(
+                "{}: {difference}\n{ROUNDS}=1 {}",
+                case.name,
+                replay("differential", test, seed)
+            );
         }
-        steps += sequence.steps.len() as u64;
-    }
-    let calls = tally.calls();
-    let took = began.elapsed();
-    println!(
-        "{test}: {rounds} sequences from seed {first_seed}, {calls} calls, {} edits, {took:.1?}",
-        steps - calls
-    );
-    tally
-}
-
-fn attempt<M: Model>(
-    sequence: &SequenceOf<M>,
-    tools: &[String],
-    open: &mut Open<'_>,
-    with_core: bool,
-) -> Result<Vec<Answer>, Difference> {
-    let answers = run::<M>(sequence, tools, open)?;
-    if with_core {
-        let of_core = run::<M>(sequence, tools, &mut Core::open)?;
-        let pairs = answers.iter().zip(&of_core).map(|(a, b)| (without_host(a), without_host(b)));
-        if let Some((got, expected)) = pairs.into_iter().find(|(got, expected)| got != expected) {
-            let what = format!("the core answers {expected}\n  this host {got}");
-            return Err(Difference { step: sequence.steps.len(), what });
+        for kind in expected.kinds {
+            *tally.entry(kind).or_insert(0_u64) += 1;
         }
     }
-    Ok(answers)
+    let calls: u64 = tally.values().sum();
+    println!("{test}: {rounds} sequences from seed {first_seed}, {calls} calls: {tally:?}");
+    let is_varied = tally.get(RESULT).is_some_and(|results| results * 4 > calls);
+    assert!(is_varied && tally.len() > 10, "such sequences show little: {tally:?}");
 }
 
-/// An answer as text, without the messages that hosts word themselves.
-fn without_host(answer: &Answer) -> String {
+/// The cases that a sequence may begin with, and the calls that may follow.
+struct Pool {
+    cases: Vec<Case>,
+    /// The steps by toolset and format.
+    steps: BTreeMap<String, Vec<Step>>,
+}
+
+impl Pool {
+    fn new(mut cases: Vec<Case>) -> Self {
+        cases.retain(|case| {
+            case.toolset() != "memory"
+                && case.toolsets() == [case.toolset()]
+                && case.text.faults.is_empty()
+                && !case.has_follow_ups()
+        });
+        let mut steps: BTreeMap<String, Vec<Step>> = BTreeMap::new();
+        for case in &cases {
+            steps.entry(kind(case)).or_default().extend(case.text.steps.iter().cloned());
+        }
+        Self { cases, steps }
+    }
+
+    fn sequence(&self, random: &mut Random) -> Case {
+        // Each toolset and format is as frequent as another.
+        let kinds: BTreeSet<String> = self.steps.keys().cloned().collect();
+        let kind_of_sequence = random.pick(&kinds.into_iter().collect::<Vec<_>>()).clone();
+        let of_kind: Vec<_> =
+            self.cases.iter().filter(|case| kind(case) == kind_of_sequence).collect();
+        let steps = &self.steps[&kind_of_sequence];
+        let steps = (0..=random.below(CALLS)).map(|_| random.pick(steps).clone()).collect();
+        random.pick(&of_kind).with_steps(steps)
+    }
+}
+
+/// The toolset of a case, with its format.
+fn kind(case: &Case) -> String {
+    format!("{} {:?}", case.toolset(), case.format)
+}
+
+/// The kind of an answer without an error.
+const RESULT: &str = "result";
+
+/// What a sequence led to.
+struct Ended {
+    answers: Vec<String>,
+    /// For each answer, `result` or the code of its error.
+    kinds: Vec<String>,
+    documents: Documents,
+}
+
+/// Makes all calls of a sequence.
+fn run(case: &Case, session: Result<Box<dyn Session>, String>) -> Result<Ended, String> {
+    let mut session = session?;
+    let places = session.places();
+    let mut ids = Ids::default();
+    let mut answers = Vec::new();
+    let mut kinds = Vec::new();
+    for step in &case.text.steps {
+        let answer = session.request(&step.request.filled(&places, &ids))?;
+        ids.push(match &answer {
+            Answer::Result(result) => Some(result),
+            _ => None,
+        });
+        kinds.push(kind_of(&answer));
+        answers.push(places.hide(&shown(&answer)));
+    }
+    Ok(Ended { answers, kinds, documents: session.finish()? })
+}
+
+fn kind_of(answer: &Answer) -> String {
     match answer {
-        Answer::Error(error) if error["error"] == "RepositoryNotAllowed" => {
-            error["error"].to_string()
-        }
-        Answer::Error(value) | Answer::Result(value) => value.to_string(),
-        Answer::Refused(kinds) => kinds.join(" "),
+        Answer::Result(_) => RESULT.to_owned(),
+        Answer::Error(error) => error_code(error).unwrap_or("no code").to_owned(),
+        Answer::Refused(kinds) => kinds.join(" or "),
     }
 }
 
-fn written<M: Model>(sequence: &SequenceOf<M>) -> String {
-    let short = |line: String| line.chars().take(500).chain(['\n']).collect::<String>();
-    let steps = sequence.steps.iter().enumerate().map(|(index, step)| match step {
-        Step::Call(call) => short(format!("{index}: {} {}", call.tool, call.arguments)),
-        Step::Edit(edit) => short(format!("{index}: a person: {edit:?}")),
-    });
-    format!("{:?}\n{}", sequence.options, steps.collect::<String>())
+/// An answer as text. A host words the refusal of a path itself.
+fn shown(answer: &Answer) -> String {
+    match answer {
+        Answer::Error(error) if error["error"] == "RepositoryNotAllowed" => kind_of(answer),
+        Answer::Error(value) | Answer::Result(value) => Value::to_string(value),
+        Answer::Refused(_) => kind_of(answer),
+    }
+}
+
+fn difference(case: &Case, expected: &Ended, got: &Ended) -> Option<String> {
+    let mut answers = expected.answers.iter().zip(&got.answers);
+    if let Some(at) = answers.position(|(expected, got)| expected != got) {
+        let step = &case.text.steps[at];
+        let call = format!("step {at}: {} {}", step.name(), step.arguments());
+        return Some(format!(
+            "{call}\n  the core {}\n  this host {}",
+            expected.answers[at], got.answers[at]
+        ));
+    }
+    compare_documents(&expected.documents, &got.documents)
 }

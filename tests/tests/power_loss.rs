@@ -1,4 +1,4 @@
-//! Native processes and processes of Node write to a disk whose power is cut at random moments. After the file
+//! Native processes and processes of Node and Python write to a disk whose power is cut at random moments. After the file
 //! system has replayed its journal, all acknowledged data is complete.
 //!
 //! It runs only on request, as root, on a machine with loop devices, XFS and ext4:
@@ -62,7 +62,12 @@ fn acknowledged_data_survives_a_loss_of_power() {
         for begun in (0..cuts).step_by(CUTS_OF_A_DISK) {
             let delays = (begun..cuts.min(begun + CUTS_OF_A_DISK))
                 .map(|_| LONGEST.mul_f64(random.below(1000) as f64 / 1000.0));
-            cut_disk(&Writer::all(Host::all()), &delays.collect::<Vec<_>>(), &[], &mut figures);
+            cut_disk(
+                &Writer::all(&Host::all_with_python()),
+                &delays.collect::<Vec<_>>(),
+                &[],
+                &mut figures,
+            );
         }
         println!("{figures} in {:.1?}", began.elapsed());
         assert!(figures.complaints.is_empty(), "{}", figures.complaints.join("\n"));

@@ -85,11 +85,13 @@ pub struct CaseText {
 }
 
 /// The agents and stores that the caller of a case may use. Without a list, it may use all.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub struct CaseCaller {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agents: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stores: Option<Vec<String>>,
 }
 
@@ -325,6 +327,12 @@ impl Case {
     /// The mounted toolsets.
     pub fn toolsets(&self) -> Vec<String> {
         self.text.toolsets.clone().unwrap_or_else(|| vec![self.toolset().to_owned()])
+    }
+
+    /// The same case with other steps, and without expected contents of storage.
+    pub fn with_steps(&self, steps: Vec<Step>) -> Self {
+        let text = CaseText { steps, then: None, ..CaseText::clone(&self.text) };
+        Self { text: Arc::new(text), ..self.clone() }
     }
 
     /// The same case with these toolsets mounted. It calls each tool by its qualified name, and

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use agent_memory_core::storage::version_of;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::case::Documents;
@@ -13,32 +13,31 @@ use crate::expectations::Expectations;
 use crate::workspace::target_directory;
 
 /// The report of one runner.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Report {
     /// The runner's name.
     pub runner: String,
-    /// The tools that its host lists with the toolsets `all`. Empty for a runner in Rust.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The tools that its host lists with the toolsets `all`. Empty for a host in Rust.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
     /// All cases, by name.
     pub cases: BTreeMap<String, CaseReport>,
 }
 
 /// The report of one case.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct CaseReport {
     /// How it ended.
     pub outcome: Outcome,
     /// Why it failed or was skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The SHA-256 of each document in storage at the end.
-    #[serde(default)]
     pub documents: BTreeMap<String, String>,
 }
 
 /// How a case ended.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Outcome {
@@ -68,12 +67,6 @@ impl CaseReport {
 }
 
 impl Report {
-    /// Reads the report of a runner.
-    pub fn read(file: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))
-    }
-
     /// Writes the report to [`report_file`].
     pub fn write(&self) {
         write_json(&report_file(&self.runner), self);

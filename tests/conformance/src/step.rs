@@ -1,6 +1,6 @@
 //! The steps of a case: requests, each with its expected answer.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::places::{Ids, Places};
@@ -22,7 +22,7 @@ pub struct Step {
 }
 
 /// A request of a step.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub enum Request {
@@ -45,7 +45,6 @@ pub enum Request {
         others: Map<String, Value>,
     },
     Pending {
-        #[allow(dead_code, reason = "it only marks the step")]
         pending: bool,
     },
     Claim {
@@ -59,7 +58,7 @@ pub enum Request {
 }
 
 /// The prompt or the resource template that has an argument to complete.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Completed {

@@ -4,12 +4,11 @@
 use agent_memory_conformance::case::{Case, CaseClock, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
-use agent_memory_host::Image;
 use serde_json::{Value, json};
 use std::path::Path;
 
-use crate::runners::left_out;
 use crate::runners::mcp_client::{Client, ProtocolVersion};
+use crate::runners::{flags, utc_offset};
 use crate::scratch::Scratch;
 use crate::wine;
 
@@ -53,8 +52,8 @@ impl McpSession {
             format!("--allow={repo}"),
             format!("--data-dir={}", scratch.shown(&scratch.data_dir())),
         ];
-        arguments.extend(options(case, &scratch)?);
-        arguments.extend(left_out()?.into_iter().map(|(_, setting)| format!("--{}", setting.flag)));
+        let flags = flags(case, &scratch)?.into_iter();
+        arguments.extend(flags.map(|(flag, value)| format!("--{flag}={value}")));
         let client = start(&arguments, &scratch.elsewhere())?;
         Ok(Box::new(Self { scratch, client }))
     }
@@ -62,27 +61,10 @@ impl McpSession {
 
 /// The option for the time zone of a case.
 fn zone_option(clock: &CaseClock) -> String {
-    if let Some(name) = &clock.time_zone {
-        return format!("--time-zone={name}");
+    match &clock.time_zone {
+        Some(name) => format!("--time-zone={name}"),
+        None => format!("--utc-offset={}", utc_offset(clock)),
     }
-    let offset = clock.utc_offset_minutes;
-    let sign = if offset < 0 { '-' } else { '+' };
-    let minutes = offset.unsigned_abs();
-    format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60)
-}
-
-/// The options for the settings of a case.
-fn options(case: &Case, scratch: &Scratch) -> Result<Vec<String>, String> {
-    let image = Image::embedded();
-    let description = image.description().map_err(|error| error.to_string())?;
-    let option = |(toolset, name, value): (String, String, Value)| {
-        let flag = &description.toolset(&toolset)?.setting(&name)?.flag;
-        Ok(match value.as_str() {
-            Some(text) => format!("--{flag}={text}"),
-            None => format!("--{flag}={value}"),
-        })
-    };
-    scratch.settings(case).into_iter().map(option).collect()
 }
 
 impl Session for McpSession {

@@ -1,20 +1,30 @@
-//! The runner of the Node host, a program in `host-node` with the same cases and the same report.
+//! The runner of the Node host.
 
+use std::cell::RefCell;
 use std::env;
-use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::rc::Rc;
 
-use agent_memory_conformance::case;
-use agent_memory_conformance::report::{Report, report_file};
+use agent_memory_conformance::case::Case;
+use agent_memory_conformance::report::Report;
+use agent_memory_conformance::runner::Session;
+use serde_json::{Value, json};
 
+use crate::line_program::LineProgram;
 use crate::product::node_program;
+use crate::runners::program::{self, Asked, ProgramSession};
+use crate::scratch::Scratch;
 use crate::skip::skip;
 
 /// The variable that lets the suite pass on a machine where `host-node` is not built.
 pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
 
-/// The file name of its conformance runner, below `dist`.
-pub const RUNNER: &str = "conformance.js";
+/// The name in the report, and of its expectations.
+pub const RUNNER: &str = "node";
+
+/// The file name of the program that answers requests, below `dist`.
+pub const PROGRAM: &str = "calls.js";
 
 /// Whether the Node host is left out, because it is not built and the variable is set. The current
 /// test then counts as skipped.
@@ -37,16 +47,57 @@ pub fn left_out(program: &str) -> bool {
 }
 
 /// Runs all cases on the Node host.
-pub fn report() -> Result<Report, String> {
-    let (node, runner) = node_program(RUNNER).ok_or("host-node is not built")?;
-    let file = report_file("node");
-    // Otherwise the report of an earlier run could be read.
-    let _ = fs::remove_file(&file);
-    let status = Command::new(node)
-        .arg(runner)
-        .arg(case::directory())
-        .arg(&file)
-        .status()
-        .map_err(|error| error.to_string())?;
-    Report::read(&file).map_err(|error| format!("the runner ended with {status}: {error}"))
+pub fn report(cases: &[Case]) -> Result<Report, String> {
+    program::report(RUNNER, RUNNER, asked(command()?), cases)
+}
+
+/// The program that answers requests, in Node.
+fn command() -> Result<Command, String> {
+    let (node, program) = node_program(PROGRAM).ok_or("host-node is not built")?;
+    let mut command = Command::new(node);
+    command.arg(program);
+    Ok(command)
+}
+
+/// Starts the program, for one case after the other.
+pub fn start() -> Result<impl Fn(&Case) -> Result<Box<dyn Session>, String>, String> {
+    let program = Rc::new(RefCell::new(LineProgram::start(command()?)));
+    Ok(move |case: &Case| ProgramSession::start(&program, open, case))
+}
+
+/// Runs all cases on another JavaScript runtime with its arguments.
+pub fn report_on(runtime: &Path, arguments: &[&str], cases: &[Case]) -> Result<Report, String> {
+    let (_, program) = node_program(PROGRAM).ok_or("host-node is not built")?;
+    let name = runtime.file_name().unwrap_or_default().to_string_lossy();
+    let mut command = Command::new(runtime);
+    command.args(arguments).arg(program);
+    program::report(&name, RUNNER, asked(command), cases)
+}
+
+fn asked(command: Command) -> Asked {
+    let open_all = json!({"open": {"allow": [], "toolsets": ["all"], "workers": 1}});
+    Asked { command, open, open_all }
+}
+
+/// The request that opens a memory for a case.
+fn open(case: &Case, scratch: &Scratch) -> Result<Value, String> {
+    let clock = &case.text.clock;
+    let mut options = json!({
+        "allow": [scratch.repo()],
+        "dataDir": scratch.data_dir(),
+        "toolsets": case.toolsets(),
+        "settings": program::settings(case, scratch)?,
+        "models": case.text.models,
+        "clock": {"now": clock.now, "step": clock.step_ms},
+        "random": {"seed": case.text.seed},
+        "workers": 1,
+    });
+    match &clock.time_zone {
+        Some(name) => options["timeZone"] = json!(name),
+        None => options["utcOffset"] = json!(clock.utc_offset_minutes),
+    }
+    if let Some(embedder) = &case.text.embedder {
+        options["embedModel"] = json!(embedder.model);
+    }
+    Ok(json!({"open": options}))
 }

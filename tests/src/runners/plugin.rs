@@ -1,16 +1,22 @@
-//! The runner of the plugin: wasmtime's Python package runs the component, with the cases and the
-//! report of the Python package.
+//! The runner of the plugin, in wasmtime's Python package.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use agent_memory_conformance::case;
-use agent_memory_conformance::report::{Report, report_file};
+use agent_memory_conformance::case::{self, Case};
+use agent_memory_conformance::report::Report;
 use agent_memory_conformance::workspace::repository_root;
+use serde_json::{Value, json};
 
 use crate::product::{plugin, python};
+use crate::runners::program::{self, Asked};
+use crate::runners::{flags, utc_offset};
+use crate::scratch::Scratch;
 use crate::skip::skip;
+
+/// The name in the report, and of its expectations.
+pub const RUNNER: &str = "plugin";
 
 /// The directory of the programs for tests.
 const PROGRAMS: &str = "host-wasi/programs";
@@ -43,12 +49,32 @@ pub fn program(name: &str) -> Option<Command> {
 }
 
 /// Runs all cases on the plugin.
-pub fn report() -> Result<Report, String> {
-    let mut runner = program("conformance_of_plugin.py").ok_or("the plugin is not built")?;
-    let file = report_file("plugin");
-    // Otherwise the report of an earlier run could be read.
-    let _ = fs::remove_file(&file);
-    let ran = runner.arg(case::directory()).arg(&file).status();
-    let status = ran.map_err(|error| error.to_string())?;
-    Report::read(&file).map_err(|error| format!("the runner ended with {status}: {error}"))
+pub fn report(cases: &[Case]) -> Result<Report, String> {
+    let command = program("calls_of_plugin.py").ok_or("the plugin is not built")?;
+    let directory = case::directory();
+    let open_all = json!({"open": {"AGENT_MEMORY_TOOLSET": "all"}, "directory": directory});
+    program::report(RUNNER, RUNNER, Asked { command, open, open_all }, cases)
+}
+
+/// The request that opens a memory for a case. The settings are variables of the environment, named like
+/// the options of the command line.
+fn open(case: &Case, scratch: &Scratch) -> Result<Value, String> {
+    let clock = &case.text.clock;
+    let shown = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();
+    let mut variables = BTreeMap::from([
+        ("toolset".to_owned(), case.toolsets().join(",")),
+        ("allow".to_owned(), shown(scratch.repo())),
+        ("data-dir".to_owned(), shown(scratch.data_dir())),
+        ("accept-modes".to_owned(), "true".to_owned()),
+        ("fixed-clock".to_owned(), format!("{}+{}ms", clock.now, clock.step_ms)),
+        ("fixed-random".to_owned(), case.text.seed.to_string()),
+        ("utc-offset".to_owned(), utc_offset(clock)),
+    ]);
+    variables.extend(flags(case, scratch)?);
+    let variable = |(flag, value): (String, String)| {
+        (format!("AGENT_MEMORY_{}", flag.replace('-', "_").to_uppercase()), value)
+    };
+    let variables: BTreeMap<_, _> = variables.into_iter().map(variable).collect();
+    let everything = shown(scratch.repo().parent().expect("it is in a directory").to_owned());
+    Ok(json!({"open": variables, "directory": everything}))
 }

@@ -1,14 +1,22 @@
-//! The runner of the Python package, a program in `host-python` with the same cases and the same report.
+//! The runner of the Python package.
 
-use std::fs;
 use std::process::Command;
 
-use agent_memory_conformance::case;
-use agent_memory_conformance::report::{Report, report_file};
+use agent_memory_conformance::case::Case;
+use agent_memory_conformance::report::Report;
 use agent_memory_conformance::workspace::repository_root;
+use serde_json::{Value, json};
 
 use crate::product::python;
+use crate::runners::program::{self, Asked};
+use crate::scratch::Scratch;
 use crate::skip::skip;
+
+/// The name in the report, and of its expectations.
+pub const RUNNER: &str = "python";
+
+/// The file name of the program that answers requests.
+pub const PROGRAM: &str = "calls.py";
 
 /// The directory of the programs for tests.
 const PROGRAMS: &str = "host-python/programs";
@@ -36,12 +44,30 @@ pub fn program(name: &str) -> Option<Command> {
 }
 
 /// Runs all cases on the Python package.
-pub fn report() -> Result<Report, String> {
-    let mut runner = program("conformance.py").ok_or("the Python package is not built")?;
-    let file = report_file("python");
-    // Otherwise the report of an earlier run could be read.
-    let _ = fs::remove_file(&file);
-    let ran = runner.arg(case::directory()).arg(&file).status();
-    let status = ran.map_err(|error| error.to_string())?;
-    Report::read(&file).map_err(|error| format!("the runner ended with {status}: {error}"))
+pub fn report(cases: &[Case]) -> Result<Report, String> {
+    let command = program(PROGRAM).ok_or("the Python package is not built")?;
+    let open_all = json!({"open": {"allow": [], "toolsets": ["all"]}});
+    program::report(RUNNER, RUNNER, Asked { command, open, open_all }, cases)
+}
+
+/// The request that opens a memory for a case.
+fn open(case: &Case, scratch: &Scratch) -> Result<Value, String> {
+    let clock = &case.text.clock;
+    let mut options = json!({
+        "allow": [scratch.repo()],
+        "data_dir": scratch.data_dir(),
+        "toolsets": case.toolsets(),
+        "settings": program::settings(case, scratch)?,
+        "models": case.text.models,
+        "clock": {"now": clock.now, "step": f64::from(clock.step_ms) / 1000.0},
+        "seed": case.text.seed,
+    });
+    match &clock.time_zone {
+        Some(name) => options["time_zone"] = json!(name),
+        None => options["utc_offset"] = json!(clock.utc_offset_minutes),
+    }
+    if let Some(embedder) = &case.text.embedder {
+        options["embed_model"] = json!(embedder.model);
+    }
+    Ok(json!({"open": options}))
 }
