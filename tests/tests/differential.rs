@@ -8,7 +8,7 @@ use std::env;
 
 use agent_memory_conformance::case::{Case, Documents, Ids, Step, load_all};
 use agent_memory_conformance::core_runner::CoreSession;
-use agent_memory_conformance::runner::{Answer, Session, compare_documents, error_code};
+use agent_memory_conformance::runner::{Answer, Session, compare_documents, error_code, is_same};
 use agent_memory_tests::random::{Random, replay, seed_or};
 use agent_memory_tests::runners::Start;
 use agent_memory_tests::runners::component::ComponentSession;
@@ -109,7 +109,7 @@ const RESULT: &str = "result";
 
 /// What a sequence led to.
 struct Ended {
-    answers: Vec<String>,
+    answers: Vec<Value>,
     /// For each answer, `result` or the code of its error.
     kinds: Vec<String>,
     documents: Documents,
@@ -129,7 +129,8 @@ fn run(case: &Case, session: Result<Box<dyn Session>, String>) -> Result<Ended, 
             _ => None,
         });
         kinds.push(kind_of(&answer));
-        answers.push(places.hide(&shown(&answer)));
+        let text = places.hide(&shown(&answer).to_string());
+        answers.push(serde_json::from_str(&text).expect("a path in a text is a text"));
     }
     Ok(Ended { answers, kinds, documents: session.finish()? })
 }
@@ -142,18 +143,18 @@ fn kind_of(answer: &Answer) -> String {
     }
 }
 
-/// An answer as text. A host words the refusal of a path itself.
-fn shown(answer: &Answer) -> String {
+/// An answer to compare. A host words the refusal of a path itself.
+fn shown(answer: &Answer) -> Value {
     match answer {
-        Answer::Error(error) if error["error"] == "RepositoryNotAllowed" => kind_of(answer),
-        Answer::Error(value) | Answer::Result(value) => Value::to_string(value),
-        Answer::Refused(_) => kind_of(answer),
+        Answer::Error(error) if error["error"] == "RepositoryNotAllowed" => kind_of(answer).into(),
+        Answer::Error(value) | Answer::Result(value) => value.clone(),
+        Answer::Refused(_) => kind_of(answer).into(),
     }
 }
 
 fn difference(case: &Case, expected: &Ended, got: &Ended) -> Option<String> {
     let mut answers = expected.answers.iter().zip(&got.answers);
-    if let Some(at) = answers.position(|(expected, got)| expected != got) {
+    if let Some(at) = answers.position(|(expected, got)| !is_same(expected, got)) {
         let step = &case.text.steps[at];
         let call = format!("step {at}: {} {}", step.name(), step.arguments());
         return Some(format!(
