@@ -53,7 +53,11 @@ impl McpSession {
             format!("--data-dir={}", scratch.shown(&scratch.data_dir())),
         ];
         let flags = flags(case, &scratch)?.into_iter();
-        arguments.extend(flags.map(|(flag, value)| format!("--{flag}={value}")));
+        // An option that is on or off has no value.
+        arguments.extend(flags.map(|(flag, value)| match value.as_str() {
+            "true" => format!("--{flag}"),
+            _ => format!("--{flag}={value}"),
+        }));
         let client = start(&arguments, &scratch.elsewhere())?;
         Ok(Box::new(Self { scratch, client }))
     }
