@@ -12,7 +12,10 @@ const HEADERS: &str = "headers";
 const VARIABLE: &str = "bearer_token_env_var";
 
 /// The forms in which clients name a variable in a text: what is before its name, and behind it.
-const FORMS: [(&str, &str); 3] = [("${env:", "}"), ("{env:", "}"), ("${", "}")];
+const OF_EDITORS: (&str, &str) = ("${env:", "}");
+const OF_OPENCODE: (&str, &str) = ("{env:", "}");
+const OF_SHELLS: (&str, &str) = ("${", "}");
+const FORMS: [(&str, &str); 3] = [OF_EDITORS, OF_OPENCODE, OF_SHELLS];
 
 impl Client {
     /// The field with which the client sends the token that is in a variable.
@@ -21,11 +24,11 @@ impl Client {
     ///
     /// If the client reads no variable there, or it is not known how.
     pub(crate) fn token_field(self, variable: &str) -> Result<(&'static str, Value), Error> {
-        let form = match self {
+        let (before, behind) = match self {
             Client::Codex => return Ok((VARIABLE, variable.into())),
-            Client::Cursor | Client::VsCode | Client::Windsurf => FORMS[0],
-            Client::Opencode => FORMS[1],
-            Client::ClaudeCode | Client::Gemini => FORMS[2],
+            Client::Cursor | Client::VsCode | Client::Windsurf => OF_EDITORS,
+            Client::Opencode => OF_OPENCODE,
+            Client::ClaudeCode | Client::Gemini => OF_SHELLS,
             Client::ClaudeDesktop | Client::Zed | Client::Other => {
                 return Err(Error::Unsupported(format!(
                     "{} is not known to read a variable in its headers: leave `--token-variable` out, and \
@@ -35,7 +38,6 @@ impl Client {
                 )));
             }
         };
-        let (before, behind) = form;
         let value = format!("Bearer {before}{variable}{behind}");
         Ok((HEADERS, json!({"Authorization": value})))
     }

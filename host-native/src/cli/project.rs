@@ -41,6 +41,14 @@ pub(super) struct ProjectOptions {
     project: Option<OsString>,
 }
 
+/// Where the agent of the project comes from.
+enum Source {
+    /// The repository here.
+    Repository,
+    /// A name that was given.
+    Name(String),
+}
+
 impl ProjectOptions {
     /// Binds the calls of a builder to the agent of the project, if that is wanted.
     pub(super) fn bind(&self, builder: Builder) -> Result<Builder, Error> {
@@ -52,23 +60,23 @@ impl ProjectOptions {
 
     /// The agent of the project; none if calls are bound to none.
     pub(super) fn agent(&self) -> Result<Option<String>, Error> {
-        match self.given()? {
+        match self.source()? {
             None => Ok(None),
-            Some(Some(name)) => Ok(Some(name)),
-            Some(None) => agent_of_here().map(Some),
+            Some(Source::Name(name)) => Ok(Some(name)),
+            Some(Source::Repository) => agent_of_here().map(Some),
         }
     }
 
     /// Checks the options, wherever they will be used.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.given().map(drop)
+        self.source().map(drop)
     }
 
     /// Checks that the project of a server for several clients has a name: the directory in which it
     /// was started is not theirs.
     pub(super) fn check_for_http(&self) -> Result<(), Error> {
-        match self.given()? {
-            Some(None) => Err(Error::usage(
+        match self.source()? {
+            Some(Source::Repository) => Err(Error::usage(
                 "a server over HTTP cannot know the project of its clients: name it with `--project` \
                  or `AGENT_MEMORY_PROJECT`, or leave `--agent-from` out and make a token for each \
                  agent (`agent-memory token create NAME --agents NAME`)",
@@ -77,8 +85,8 @@ impl ProjectOptions {
         }
     }
 
-    /// The name of the project, if one is given; none if calls are not bound.
-    fn given(&self) -> Result<Option<Option<String>>, Error> {
+    /// Where the agent comes from; none if calls are not bound.
+    fn source(&self) -> Result<Option<Source>, Error> {
         let Some(source) = Setting::parse("--agent-from", self.agent_from.as_ref()) else {
             if self.project.as_deref().is_some_and(|name| !is_blank(name)) {
                 let what = "`--project` is given without `--agent-from project`: give both";
@@ -87,8 +95,10 @@ impl ProjectOptions {
             return Ok(None);
         };
         source.read("`project`", |source| (source.trim() == "project").then_some(()))?;
-        let name = Setting::parse("--project", self.project.as_ref());
-        name.map(|name| name.read(NAME, value::name)).transpose().map(Some)
+        Ok(Some(match Setting::parse("--project", self.project.as_ref()) {
+            Some(name) => Source::Name(name.read(NAME, value::name)?),
+            None => Source::Repository,
+        }))
     }
 }
 
@@ -101,10 +111,7 @@ pub(super) fn agent_of_here() -> Result<String, Error> {
     let named = std::env::var_os("CLAUDE_PROJECT_DIR").and_then(|directory| path_of(&directory));
     let here = named.map_or_else(std::env::current_dir, Ok);
     let here: PathBuf = here.map_err(|error| {
-        Error::usage(format!(
-            "the working directory cannot be used: {error}; name the project with \
-                              `--project`"
-        ))
+        Error::usage(format!("the project is not found: {error}: name it with `--project`"))
     })?;
     let common = common_directory_around(&here).map_err(|error| Error::usage(error.message))?;
     common.map(|common| agent_of(&common)).ok_or_else(|| {

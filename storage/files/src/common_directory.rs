@@ -6,7 +6,7 @@ use agent_memory_storage::{Error, ErrorCode};
 
 use crate::canonical::canonical;
 use crate::repository::{Grant, Repository, dot_git, is_bare, read_small, resolve_pointer};
-use crate::{Errno, errno_error};
+use crate::{Errno, errno_error, io_error};
 
 /// The common Git directory of the repository whose top level is a directory, or of a bare repository
 /// at it. Linked worktrees have that of their repository; a submodule has its own. None if no
@@ -32,7 +32,9 @@ pub fn git_common_directory(directory: &Path) -> Result<Option<PathBuf>, Error> 
     let git_directory = Repository::resolve(name, &[grant])?.lock_parent;
     // A `.git` that is a directory is the repository's own.
     if git_directory == directory.join(".git") {
-        return Ok(Some(git_directory));
+        // On Windows, the same path can be written in two ways.
+        let own = canonical(&git_directory);
+        return own.map(Some).map_err(|error| io_error(&error, &format!("open `{shown}`")));
     }
     let Some(pointer) = read_small(&git_directory, "commondir").map_err(failed)? else {
         return Ok(Some(git_directory));
