@@ -59,7 +59,9 @@ impl Scene {
         command.env("AGENT_MEMORY_MEMORY_DIR", self.path("records"));
         command.env("AGENT_MEMORY_FIXED_CLOCK", "2025-01-20T10:00:00Z");
         command.env("AGENT_MEMORY_LOG_LEVEL", "ERROR");
-        for name in ["APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+        for name in
+            ["APPDATA", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"]
+        {
             command.env_remove(name);
         }
         command
@@ -145,7 +147,7 @@ fn no_other_agent_is_in_reach_of_any_toolset() {
     assert!(stored.status.success(), "{stored:?}");
     for (toolset, tool, arguments) in [
         ("records", "query_memories", json!({"agent_id": "ada"})),
-        ("layers", "recall_context", json!({"agent_id": "ada"})),
+        ("layers", "get_core_memories", json!({"agent_id": "ada"})),
         ("sessions", "read_summary", json!({"agent_name": "ada"})),
         ("records,memory", "search_memory", json!({"agent": "ada", "query": "secret"})),
     ] {
