@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Client, Error};
+use crate::{Client, Error, token};
 
 /// The name of the entry.
 pub const NAME: &str = "agent-memory";
@@ -18,7 +18,13 @@ pub enum Server {
         arguments: Vec<String>,
     },
     /// A server over HTTP.
-    Url(String),
+    Url {
+        /// Its address.
+        url: String,
+        /// The environment variable with the token that the client sends. The file names it, and never
+        /// has the token.
+        token_variable: Option<String>,
+    },
 }
 
 impl Server {
@@ -26,7 +32,7 @@ impl Server {
     pub(crate) fn from_entry(entry: &Value) -> Self {
         let url = REACHED.iter().find_map(|name| entry[name].as_str());
         if let Some(url) = url {
-            return Server::Url(url.to_owned());
+            return Server::Url { url: url.to_owned(), token_variable: None };
         }
         let texts = |value: &Value| -> Vec<String> {
             let items = value.as_array().into_iter().flatten();
@@ -53,11 +59,11 @@ const FURTHER: [&str; 3] = ["type", "source", "enabled"];
 
 /// Whether an entry has no fields but those that this program writes.
 pub(crate) fn is_ours(entry: &Value) -> bool {
-    let is_known = |name: &String| {
-        let known = STARTED.iter().chain(&REACHED).chain(&FURTHER);
-        known.into_iter().any(|known| known == name)
+    let is_known = |(name, value): (&String, &Value)| {
+        let mut known = STARTED.iter().chain(&REACHED).chain(&FURTHER);
+        known.any(|known| known == name) || token::is_ours(name, value)
     };
-    entry.as_object().is_some_and(|entry| entry.keys().all(is_known))
+    entry.as_object().is_some_and(|entry| entry.iter().all(is_known))
 }
 
 impl Client {
@@ -66,7 +72,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the client reaches no server over HTTP by its configuration file.
+    /// If the client reaches no server over HTTP by its configuration file, or takes no token from the
+    /// environment.
     pub(crate) fn fields(self, server: &Server) -> Result<Map<String, Value>, Error> {
         let mut fields = match self.entry(server)? {
             Value::Object(fields) => fields,
@@ -93,18 +100,29 @@ impl Client {
                 }
                 _ => json!({"command": program, "args": arguments}),
             },
-            Server::Url(url) => match self {
-                Client::ClaudeCode | Client::VsCode => json!({"type": "http", "url": url}),
-                Client::Gemini => json!({"httpUrl": url}),
-                Client::Windsurf => json!({"serverUrl": url}),
-                Client::Opencode => json!({"type": "remote", "url": url, "enabled": true}),
-                Client::ClaudeDesktop => {
-                    let message = "Claude Desktop starts servers itself: leave `--http` out, or add \
-                                   the URL as a connector in its settings";
-                    return Err(Error::Unsupported(message.to_owned()));
+            Server::Url { url, token_variable } => {
+                let mut entry = self.entry_of_url(url)?;
+                if let Some(variable) = token_variable {
+                    let (name, value) = self.token_field(variable)?;
+                    entry[name] = value;
                 }
-                _ => json!({"url": url}),
-            },
+                entry
+            }
+        })
+    }
+
+    fn entry_of_url(self, url: &str) -> Result<Value, Error> {
+        Ok(match self {
+            Client::ClaudeCode | Client::VsCode => json!({"type": "http", "url": url}),
+            Client::Gemini => json!({"httpUrl": url}),
+            Client::Windsurf => json!({"serverUrl": url}),
+            Client::Opencode => json!({"type": "remote", "url": url, "enabled": true}),
+            Client::ClaudeDesktop => {
+                let message = "Claude Desktop starts servers itself: leave `--http` out, or add the URL as \
+                               a connector in its settings";
+                return Err(Error::Unsupported(message.to_owned()));
+            }
+            _ => json!({"url": url}),
         })
     }
 }

@@ -33,6 +33,7 @@ mod hooks;
 mod json;
 mod json_hooks;
 mod plan;
+mod token;
 mod toml;
 
 pub use client::{Client, Scope};
@@ -41,3 +42,4 @@ pub use entry::{NAME, Server};
 pub use error::Error;
 pub use hooks::{Event, Hooks};
 pub use plan::{Plan, installed, installed_hooks};
+pub use token::is_variable_name;

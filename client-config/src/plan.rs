@@ -9,7 +9,7 @@ use crate::command::command_line;
 use crate::diff::diff;
 use crate::disk::{backup_of, behind_links, beside, io, read, remove, unreadable, write_new};
 use crate::format::{Format, Ours, Wanted};
-use crate::{Client, Error, Event, Hooks, Server};
+use crate::{Client, Error, Event, Hooks, Server, token};
 
 /// The change of a client's file. Nothing is changed before [`carry_out`](Plan::carry_out).
 #[derive(Debug)]
@@ -71,12 +71,15 @@ impl Plan {
         Self::with(file, Format::of_servers(client), wanted)
     }
 
-    fn with(file: &Path, format: Format, wanted: Wanted) -> Result<Self, Error> {
+    fn with(file: &Path, format: Format, mut wanted: Wanted) -> Result<Self, Error> {
         let file = behind_links(file)?;
         let before = read(&file)?;
         let failed = |reason| unreadable(&file, reason);
         let text = before.as_deref().unwrap_or_default();
         let found = format.found(text).map_err(failed)?;
+        if let Some(fields) = &mut wanted.fields {
+            token::keep(fields, found.entry.as_ref()).map_err(failed)?;
+        }
         if wanted.is_in(&found) {
             return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
         }

@@ -205,7 +205,8 @@ fn a_change_of_our_entry_keeps_the_state_before_it() {
         let file = scene.file();
         install(client, &file).unwrap();
         if client != Client::ClaudeDesktop {
-            let url = Server::Url("http://127.0.0.1:8080/mcp".to_owned());
+            let url =
+                Server::Url { url: "http://127.0.0.1:8080/mcp".to_owned(), token_variable: None };
             let plan = Plan::install(&file, client, &url).unwrap();
             assert!(!plan.changes_nothing(), "{before:?}");
             plan.carry_out().unwrap();
@@ -342,7 +343,7 @@ fn an_entry_that_somebody_wrote_keeps_its_other_fields() {
         assert!(!after.contains("/old") && !after.contains("http://x"), "{after}");
         assert_eq!(before.contains("mine"), after.contains("mine"), "{after}");
         assert!(install(client, &file).unwrap().changes_nothing());
-        let url = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+        let url = Server::Url { url: "http://127.0.0.1:1/mcp".to_owned(), token_variable: None };
         Plan::install(&file, client, &url).unwrap().carry_out().unwrap();
         uninstall(client, &file).unwrap();
         assert!(!scene.text().contains("127.0.0.1"), "{}", scene.text());
@@ -359,7 +360,7 @@ fn fields_that_somebody_adds_to_our_entry_stay() {
     let text =
         scene.text().replace("\"args\"", "\"env\": { \"KEY\": \"precious\" },\n      \"args\"");
     fs::write(&file, text).unwrap();
-    let url = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+    let url = Server::Url { url: "http://127.0.0.1:1/mcp".to_owned(), token_variable: None };
     Plan::install(&file, Client::Cursor, &url).unwrap().carry_out().unwrap();
     let after = scene.text();
     assert!(after.contains("precious") && after.contains("127.0.0.1"), "{after}");
@@ -512,7 +513,7 @@ fn our_entry_in_a_file_with_carriage_returns_is_changed() {
     let file = scene.file();
     install(Client::Codex, &file).unwrap();
     fs::write(&file, scene.text() + "[tui]\r\na = 1\r\n").unwrap();
-    let url = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+    let url = Server::Url { url: "http://127.0.0.1:1/mcp".to_owned(), token_variable: None };
     Plan::install(&file, Client::Codex, &url).unwrap().carry_out().unwrap();
     let text = scene.text();
     assert!(text.contains("127.0.0.1") && text.contains("[tui]"), "{text}");
@@ -529,7 +530,12 @@ fn our_entry_in_a_file_with_carriage_returns_is_changed() {
 fn the_loser_of_two_leaves_the_copy_of_the_winner() {
     let scene = Scene::with(b"{ \"k\": 1 }\n");
     let file = scene.file();
-    let loser = Plan::install(&file, Client::Cursor, &Server::Url("http://x/mcp".into())).unwrap();
+    let loser = Plan::install(
+        &file,
+        Client::Cursor,
+        &Server::Url { url: "http://x/mcp".into(), token_variable: None },
+    )
+    .unwrap();
     install(Client::Cursor, &file).unwrap();
     assert!(loser.carry_out().is_err());
     uninstall(Client::Cursor, &file).unwrap();

@@ -311,7 +311,7 @@ fn a_server_and_hooks_in_one_file_come_and_go_together() {
         both().carry_out().unwrap();
         assert_eq!(scene.text(), after, "{before:?}");
         // Another server: the hooks stay.
-        let other = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+        let other = Server::Url { url: "http://127.0.0.1:1/mcp".to_owned(), token_variable: None };
         Plan::install(&file, client, &other).unwrap().carry_out().unwrap();
         assert_eq!(installed_hooks(&file, client).unwrap().len(), 3, "{}", scene.text());
         Plan::uninstall(&file, client).unwrap().carry_out().unwrap();
@@ -326,7 +326,7 @@ fn the_change_of_two_places_is_shown_as_two() {
     let before =
         format!("{{\n  \"mcpServers\": {{\n    \"a\": {{}}\n  }},\n{lines}  \"hooks\": {{}}\n}}\n");
     let scene = Scene::with(before.as_bytes());
-    let server = Server::Url("http://127.0.0.1:1/mcp".to_owned());
+    let server = Server::Url { url: "http://127.0.0.1:1/mcp".to_owned(), token_variable: None };
     let plan = Plan::install_both(&scene.file(), Client::Gemini, &server, &all()).unwrap();
     let diff = plan.diff();
     assert!(diff.contains("\n...\n") && !diff.contains("\"k9\""), "{diff}");

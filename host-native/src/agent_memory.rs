@@ -29,6 +29,8 @@ pub(crate) struct Mounted {
     pub(crate) engine: Arc<Engine>,
     pub(crate) storage: Storage,
     pub(crate) settings: toolbox::Settings,
+    /// The only agents of every caller, or all.
+    pub(crate) agents: Option<Vec<String>>,
     pub(crate) toolsets: Vec<MountedToolset>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
@@ -64,7 +66,7 @@ impl Mounted {
             zone: (*arrival.zone).clone(),
             seed: arrival.seed,
             principal: None,
-            agents: caller.reach.agents.clone(),
+            agents: caller.reach.agents_within(self.agents.as_deref()),
             stores: caller.reach.stores.clone(),
             repository: None,
             models: names.chain(self.external_models.iter().cloned()).collect(),

@@ -37,6 +37,8 @@ pub struct Builder {
     data_directory: Option<PathBuf>,
     /// Toolset, name and value.
     settings: Vec<(String, String, Value)>,
+    /// None: all.
+    agents: Option<Vec<String>>,
     /// The places of families, by label and name.
     members: BTreeMap<String, BTreeMap<String, PathBuf>>,
     utc_offset_minutes: Option<i32>,
@@ -69,6 +71,7 @@ impl Builder {
             allowed: Vec::new(),
             data_directory: None,
             settings: Vec::new(),
+            agents: None,
             members: BTreeMap::new(),
             utc_offset_minutes: None,
             time_zone: None,
@@ -128,6 +131,13 @@ impl Builder {
         value: impl Into<Value>,
     ) -> Builder {
         self.settings.push((toolset.into(), name.into(), value.into()));
+        self
+    }
+
+    /// Binds every call to these agents: what a caller [reaches](crate::Reach) is among them. With
+    /// exactly one, a request that names no agent is for that one. By default calls are not bound.
+    pub fn agents<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Builder {
+        self.agents = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
@@ -312,6 +322,7 @@ impl Builder {
             engine,
             storage,
             settings,
+            agents: self.agents,
             toolsets: of_mounted().map(|toolset| toolset.mounted_beside(&mounted)).collect(),
             tools: of_mounted().flat_map(|toolset| toolset.tools_beside(&mounted)).collect(),
             resources: of_mounted().flat_map(|toolset| toolset.resources()).cloned().collect(),

@@ -40,6 +40,16 @@ impl Reach {
     pub fn is_limited(&self) -> bool {
         *self != Reach::default()
     }
+
+    /// The agents that are within another limit, too. None: all.
+    pub(crate) fn agents_within(&self, limit: Option<&[String]>) -> Option<Vec<String>> {
+        match (&self.agents, limit) {
+            (Some(own), Some(limit)) => {
+                Some(own.iter().filter(|name| limit.contains(name)).cloned().collect())
+            }
+            (own, limit) => own.clone().or_else(|| limit.map(<[String]>::to_vec)),
+        }
+    }
 }
 
 impl fmt::Debug for Caller {
@@ -52,5 +62,26 @@ impl fmt::Debug for Caller {
             .field("reach", &self.reach)
             .field("vector", &self.vector.is_some())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_reaches_the_agents_of_both_limits() {
+        let named = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        let within = |own: Option<Vec<String>>, limit: Option<Vec<String>>| {
+            Reach { agents: own, ..Reach::default() }.agents_within(limit.as_deref())
+        };
+        assert_eq!(within(None, None), None);
+        assert_eq!(within(Some(named(&["ada"])), None), Some(named(&["ada"])));
+        assert_eq!(within(None, Some(named(&["ada"]))), Some(named(&["ada"])));
+        let both = within(Some(named(&["ada", "bob"])), Some(named(&["bob", "eve"])));
+        assert_eq!(both, Some(named(&["bob"])));
+        assert_eq!(within(Some(named(&["ada"])), Some(named(&["eve"]))), Some(Vec::new()));
     }
 }

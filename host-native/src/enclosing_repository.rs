@@ -1,6 +1,10 @@
 //! The repository around a directory.
 
+#[cfg(feature = "cli")]
+use crate::storage::Error;
 use agent_memory_storage_files::canonical;
+#[cfg(feature = "cli")]
+use agent_memory_storage_files::git_common_directory;
 use std::path::{Path, PathBuf};
 
 /// The repository around a directory: the nearest directory at or above it that has a `.git`.
@@ -9,9 +13,37 @@ use std::path::{Path, PathBuf};
 /// one repository, so they have to be granted by name.
 pub(crate) fn repository_around(directory: &Path) -> Option<PathBuf> {
     let top = top_level(&canonical(directory).ok()?)?.to_owned();
-    let home = std::env::home_dir().and_then(|home| canonical(&home).ok());
-    let too_much = top.parent().is_none() || home.as_ref() == Some(&top);
-    (!too_much).then_some(top)
+    (!is_too_much(&top, home().as_deref())).then_some(top)
+}
+
+/// The common Git directory of the nearest repository at or above a directory: its worktrees share it.
+///
+/// None if there is no repository, or if it is `/` or the home directory.
+///
+/// # Errors
+///
+/// Those of [`git_common_directory`].
+#[cfg(feature = "cli")]
+pub(crate) fn common_directory_around(directory: &Path) -> Result<Option<PathBuf>, Error> {
+    let Ok(directory) = canonical(directory) else { return Ok(None) };
+    let home = home();
+    for ancestor in directory.ancestors() {
+        if is_too_much(ancestor, home.as_deref()) {
+            return Ok(None);
+        }
+        if let Some(common) = git_common_directory(ancestor)? {
+            return Ok(Some(common));
+        }
+    }
+    Ok(None)
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().and_then(|home| canonical(&home).ok())
+}
+
+fn is_too_much(directory: &Path, home: Option<&Path>) -> bool {
+    directory.parent().is_none() || home == Some(directory)
 }
 
 /// The top level of the repository that holds a canonical directory.

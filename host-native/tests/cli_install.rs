@@ -317,3 +317,45 @@ fn claude_code_changes_its_file_itself() {
     fs::write(&program, "#!/bin/sh\n").expect("a script");
     scene.fails(3, &["install", "claude-code"], "is not as it should be");
 }
+
+#[test]
+fn a_token_is_named_by_its_variable_and_never_written() {
+    let scene = Scene::new();
+    let url = "--http=https://memory.example.com/mcp";
+    scene.succeeds(&["install", "codex", url, "--token-variable=MEMORY"]);
+    let text = scene.text(".codex/config.toml");
+    assert!(text.contains("bearer_token_env_var = \"MEMORY\""), "{text}");
+    let token = format!("amt_{}", "x".repeat(40));
+    for wrong in [token.as_str(), "$MEMORY", ""] {
+        let option = format!("--token-variable={wrong}");
+        scene.fails(2, &["install", "codex", url, &option], "the name of an environment variable");
+    }
+    let said = scene.run(&["install", "codex", url, &format!("--token-variable={token}")]);
+    assert!(!String::from_utf8_lossy(&said.stderr).contains(&token), "{said:?}");
+    assert_eq!(scene.text(".codex/config.toml"), text);
+    scene.fails(2, &["install", "codex", "--token-variable=MEMORY"], "--http");
+    scene.fails(
+        2,
+        &["install", "zed", url, "--token-variable=MEMORY"],
+        "leave `--token-variable` out",
+    );
+}
+
+#[test]
+fn the_project_is_found_when_the_client_starts_the_server() {
+    let scene = Scene::new();
+    let install = ["install", "cursor", "--agent-from=project", "--", "--lock-wait=1s"];
+    let mut elsewhere = scene.command(&install);
+    let output = elsewhere.current_dir(scene.home.path()).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let servers: Value = serde_json::from_str(&scene.text(".cursor/mcp.json")).expect("JSON");
+    let arguments = &servers["mcpServers"]["agent-memory"]["args"];
+    assert_eq!(*arguments, json!(["serve", "--agent-from=project", "--lock-wait=1s"]));
+    let desktop = ["install", "claude-desktop", "--agent-from=project"];
+    scene.fails(2, &desktop, "name the project, as in `-- --project NAME`");
+    scene.succeeds(&[&desktop[..], &["--dry-run", "--", "--project=acme"]].concat());
+    for other in ["--http=http://127.0.0.1:1/mcp", "--agent=ada"] {
+        let both = ["install", "cursor", "--hooks", "--agent-from=project", other];
+        scene.fails(2, &both, "cannot be used with");
+    }
+}

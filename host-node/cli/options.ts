@@ -49,12 +49,23 @@ const flags: readonly Flag[] = [
   }),
 ]
 
+/** Refuses what would be missed if it was ignored. */
+function checkNativeOnly(args: readonly string[], environment: NodeJS.ProcessEnv): void {
+  const variable = environment.AGENT_MEMORY_AGENT_FROM
+  const isSet = variable !== undefined && variable.trim() !== '' && !variable.includes('${')
+  if (!isSet && !args.some((arg) => /^--agent-from(=|$)/.test(arg))) return
+  throw new UsageError(
+    '`--agent-from` needs the native program, which finds the project: install the optional packages of npm, or leave it out',
+  )
+}
+
 /** The options of a memory that a command line and the environment name, as the native program understands them. */
 export function memoryOptions(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
   directory: string,
 ): MemoryOptions {
+  checkNativeOnly(args, environment)
   const values = { ...fromEnvironment(environment), ...fromArguments(args) }
   const text = (name: string) => values[name]?.at(-1)
   const allow = (values.allow ?? []).map((path) => expanded(path, directory))

@@ -98,7 +98,13 @@ for (const mode of ["auto", "legacy"]) {
 
 test("without a native program, a wrong option is an error of the command line", async (context) => {
   const cwd = repository(context);
-  for (const args of [["serve", "--no-such-option"], ["serve", "--durability", "some"], ["search", "x"]]) {
+  const wrong = [
+    ["serve", "--no-such-option"],
+    ["serve", "--durability", "some"],
+    ["serve", "--agent-from=project"],
+    ["search", "x"],
+  ];
+  for (const args of wrong) {
     const { stderr, status } = await run(process.execPath, [command(app), ...args], { cwd });
     assert.equal(status, 2, stderr);
     assert.equal(stderr.trim().split("\n").length, 2, stderr);

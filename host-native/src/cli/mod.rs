@@ -19,6 +19,7 @@ mod options;
 mod output;
 mod program;
 mod progress;
+mod project;
 mod prompt;
 mod serve;
 mod setting;

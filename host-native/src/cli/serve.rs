@@ -5,7 +5,7 @@ use super::settings::Settings;
 use super::token::tokens_of;
 use super::{Error, help, output, program};
 use crate::mcp::ServeError;
-use crate::{AgentMemory, mcp};
+use crate::{AgentMemory, Builder, mcp};
 use clap::Args;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -54,26 +54,32 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Checks the arguments as far as a server does before it serves.
+    /// Checks the arguments as far as a server does before it serves, in whatever project it is started.
     ///
     /// # Errors
     ///
     /// The error with which the server would end.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.memory().map(drop)
+        self.check_project()?;
+        self.memory(self.settings.builder_of_all_agents()?).map(drop)
     }
 
     pub(super) fn is_over_http(&self) -> bool {
         self.http.is_some()
     }
 
-    fn memory(&self) -> Result<AgentMemory, Error> {
-        let builder = self.models.add(&self.settings, self.settings.builder()?)?;
+    fn check_project(&self) -> Result<(), Error> {
+        if self.is_over_http() { self.settings.reach().project().check_for_http() } else { Ok(()) }
+    }
+
+    fn memory(&self, builder: Builder) -> Result<AgentMemory, Error> {
+        let builder = self.models.add(&self.settings, builder)?;
         self.embedder.add(builder)?.build().map_err(Error::usage)
     }
 
     pub(super) fn run(self) -> Result<ExitCode, Error> {
-        let memory = self.memory()?;
+        self.check_project()?;
+        let memory = self.memory(self.settings.builder()?)?;
         if let Some(address) = self.http {
             let tokens = tokens_of(self.settings.data_directory())?;
             let count = tokens.all().map_err(|error| Error::storage(error.message))?.len();

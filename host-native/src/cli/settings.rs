@@ -1,5 +1,6 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
 use super::program::{builder, description};
+use super::project::ProjectOptions;
 use super::setting::{Setting, Suggested, checked_path, is_blank, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, TIME_ZONE, UTC_OFFSET};
 use super::{Error, logging};
@@ -90,6 +91,9 @@ pub(super) struct Reach {
         help_heading = "Memory"
     )]
     allow: Vec<OsString>,
+
+    #[command(flatten)]
+    project: ProjectOptions,
 
     #[command(flatten)]
     data_directory: DataDirectory,
@@ -207,6 +211,11 @@ impl Settings {
         self.reach.builder(self.mounting.builder()?)
     }
 
+    /// The same, but calls are not bound to the agent of the project: for what does not work in it.
+    pub(super) fn builder_of_all_agents(&self) -> Result<Builder, Error> {
+        self.reach.builder_of_all_agents(self.mounting.builder()?)
+    }
+
     /// For each mounted toolset that asks models, the setting that may name the only one.
     pub(super) fn model_choices(&self) -> Result<Vec<Option<Setting>>, Error> {
         let defaults = || description().default_toolsets().map(str::to_owned).collect();
@@ -229,12 +238,23 @@ impl Reach {
 
     /// Starts logging, and adds all settings to a builder.
     pub(super) fn builder(&self, builder: Builder) -> Result<Builder, Error> {
+        self.project.bind(self.builder_of_all_agents(builder)?)
+    }
+
+    /// The same, but calls are not bound to the agent of the project.
+    pub(super) fn builder_of_all_agents(&self, builder: Builder) -> Result<Builder, Error> {
+        self.project.check()?;
         self.granting(builder, starting_repositories().chain(self.allowed()?))
     }
 
-    /// The same, but only one repository is granted.
+    /// The same as [`builder`](Self::builder), but only one repository is granted.
     pub(super) fn builder_of(&self, builder: Builder, root: &Path) -> Result<Builder, Error> {
-        self.granting(builder, [root.to_owned()])
+        self.project.bind(self.granting(builder, [root.to_owned()])?)
+    }
+
+    /// The options that bind calls to the agent of the project.
+    pub(super) fn project(&self) -> &ProjectOptions {
+        &self.project
     }
 
     /// The time of a call that arrives now.

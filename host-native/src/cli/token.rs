@@ -1,6 +1,7 @@
 use super::output::{print, print_json, print_note};
 use super::setting::checked_path;
 use super::settings::DataDirectory;
+use super::value;
 use super::{Error, help};
 use crate::Reach;
 use crate::oauth::{Issuer, MAX_SUBJECT};
@@ -242,15 +243,11 @@ fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
 
 /// A name by the rule for names of agents and stores.
 fn checked_name(source: &str, given: &str) -> Result<String, Error> {
-    let name = given.trim();
-    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    let begins = name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
-    if begins && name.len() <= 64 && name.bytes().all(is_inner) {
-        return Ok(name.to_owned());
-    }
-    let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with a \
-                    letter or digit";
-    Err(Error::usage(format!("`{source}` is `{name}`: {accepted}")))
+    value::name(given).ok_or_else(|| {
+        let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with \
+                        a letter or digit";
+        Error::usage(format!("`{source}` is `{}`: {accepted}", given.trim()))
+    })
 }
 
 /// A directory of an option.

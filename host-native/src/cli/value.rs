@@ -25,6 +25,17 @@ pub(super) fn fixed_random(text: &str) -> Option<Random> {
     shared::fixed_random(text).map(Random::Fixed)
 }
 
+pub(super) const NAME: &str = "a name: 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, the first a \
+    letter or digit";
+
+/// The name of an agent or a store, without the spaces around it. The component knows the whole rule.
+pub(super) fn name(text: &str) -> Option<String> {
+    let name = text.trim();
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let begins = name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
+    (begins && name.len() <= 64 && name.bytes().all(is_inner)).then(|| name.to_owned())
+}
+
 pub(super) const LOG_LEVEL: &str = "DEBUG, INFO, WARNING, ERROR or CRITICAL";
 
 pub(super) fn log_level(text: &str) -> Option<LevelFilter> {
@@ -47,6 +58,15 @@ mod tests {
         assert_eq!(model_timeout("30s"), Some(MAX_MODEL_TIMEOUT));
         for wrong in ["0s", "30s 1ms", "1m"] {
             assert_eq!(model_timeout(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_letters_of_ascii_digits_and_three_signs() {
+        assert_eq!(name(" ada "), Some("ada".to_owned()));
+        assert_eq!(name("1.a_b-C"), Some("1.a_b-C".to_owned()));
+        for wrong in ["", "-a", ".a", "a b", "a/b", "\u{e4}", &"x".repeat(65)] {
+            assert_eq!(name(wrong), None, "{wrong}");
         }
     }
 

@@ -6,6 +6,8 @@
 
 mod token;
 
+#[cfg(feature = "cli")]
+pub(crate) use token::PREFIX;
 pub(crate) use token::is_use_due;
 pub use token::{NewToken, Subject, Token};
 

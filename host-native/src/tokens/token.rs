@@ -8,7 +8,7 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 /// The beginning of every token, by which programs that look for secrets find it.
-const PREFIX: &str = "amt_";
+pub(crate) const PREFIX: &str = "amt_";
 
 /// The last use of a token is recorded at most once in this time.
 const RECORDED_EVERY: Duration = Duration::from_secs(60);

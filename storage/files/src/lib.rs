@@ -28,6 +28,7 @@ mod base;
 mod cache;
 mod canonical;
 mod commit;
+mod common_directory;
 mod database_file;
 mod directory;
 mod durability;
@@ -49,6 +50,7 @@ pub use cache::Cache;
 pub use canonical::{canonical, display, is_absolute};
 #[cfg(windows)]
 pub use canonical::{is_at, verbatim};
+pub use common_directory::git_common_directory;
 pub use database_file::DatabaseFile;
 pub use directory::{Directory, File, Kind, Metadata, kind_at};
 pub use durability::Durability;

@@ -160,7 +160,7 @@ fn covers(grants: &[Grant], canonical: &Path) -> bool {
     grants.iter().any(|grant| canonical.starts_with(&grant.canonical))
 }
 
-fn dot_git(directory: &Path, name: &str) -> Result<Option<Kind>, Error> {
+pub(crate) fn dot_git(directory: &Path, name: &str) -> Result<Option<Kind>, Error> {
     match kind_at(&directory.join(".git"), false) {
         Ok(kind) => Ok(Some(kind)),
         Err(Errno::NOENT) => Ok(None),
@@ -241,7 +241,7 @@ fn configured_worktree(git_directory: &Path) -> Result<Option<String>, Errno> {
 }
 
 /// The path in the one line of a pointer file, which may be relative to the file's directory.
-fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno> {
+pub(crate) fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno> {
     let pointer = pointer.trim_end_matches(['\r', '\n']);
     if pointer.is_empty() || pointer.contains(['\n', '\0']) {
         return Ok(None);
@@ -251,7 +251,7 @@ fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno>
 }
 
 /// The text of a file, or `None` if it is not a regular file or too large.
-fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
+pub(crate) fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
     let file = match Directory::open(directory)?.open_file(name)? {
         Found::File(file, found) if found.size <= MAX_GIT_FILE_BYTES => file,
         _ => return Ok(None),
@@ -267,7 +267,7 @@ fn has_head(git_directory: &Path) -> Result<bool, Errno> {
     Ok(matches!(found(git_directory, "HEAD")?, Some(Kind::File | Kind::Link)))
 }
 
-fn is_bare(directory: &Path) -> Result<bool, Errno> {
+pub(crate) fn is_bare(directory: &Path) -> Result<bool, Errno> {
     let has_directory = |name| kind_at(&directory.join(name), true) == Ok(Kind::Directory);
     Ok(has_head(directory)? && has_directory("objects") && has_directory("refs"))
 }

@@ -57,7 +57,7 @@ fn finding(client: Client, directories: &Directories) -> Finding {
     let (program, arguments) = match found {
         Err(error) => return Finding::warning(ABOUT, format!("{title}: {error}")),
         Ok(None) => return Finding::good(ABOUT, format!("{title} has no agent-memory: {again}")),
-        Ok(Some(Server::Url(url))) => {
+        Ok(Some(Server::Url { url, .. })) => {
             return Finding::good(ABOUT, format!("{title} uses {}", without_password(&url)));
         }
         Ok(Some(Server::Command { program, arguments })) => (program, arguments),

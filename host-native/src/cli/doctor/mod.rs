@@ -4,6 +4,7 @@ mod clients;
 mod finding;
 mod locks;
 mod places;
+mod project;
 
 use super::embedder::EmbedderOptions;
 use super::models::Models;
@@ -53,6 +54,7 @@ impl Doctor {
         let mut findings = Findings::default();
         findings.add(program());
         findings.extend(clients::findings());
+        findings.extend(project::finding(self.settings.reach().project()));
         match self.server().and_then(|_| self.everything()) {
             Ok(memory) => self.look(&memory, &mut findings)?,
             Err(error) => findings.add(Finding::error("settings", error)),
@@ -68,13 +70,14 @@ impl Doctor {
 
     /// The memory of a server with these options.
     fn server(&self) -> Result<AgentMemory, Error> {
-        let builder = self.models.add(&self.settings, self.settings.builder()?)?;
+        let builder = self.models.add(&self.settings, self.settings.builder_of_all_agents()?)?;
         self.embedder.add(builder)?.build().map_err(Error::usage)
     }
 
     /// A memory with all toolsets, which leaves everything as it is.
     fn everything(&self) -> Result<AgentMemory, Error> {
-        let builder = self.settings.reach().builder(builder().toolsets(checks::ALL))?;
+        let reach = self.settings.reach();
+        let builder = reach.builder_of_all_agents(builder().toolsets(checks::ALL))?;
         builder.looks_only().build().map_err(Error::usage)
     }
 

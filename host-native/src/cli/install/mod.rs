@@ -10,7 +10,10 @@ use super::output::{print, print_note};
 use super::serve::Serve;
 use super::terminal::visible;
 use super::{Error, help, program};
-use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
+use crate::tokens::PREFIX;
+use agent_memory_client_config::{
+    Client, Directories, Error as ConfigError, Plan, Scope, Server, is_variable_name,
+};
 use clap::{Args, FromArgMatches};
 use failed::failed;
 use hooks::HookOptions;
@@ -40,6 +43,26 @@ pub struct Install {
     /// Let the client reach a server over HTTP at this URL, instead of starting one
     #[arg(long, value_name = "URL", conflicts_with_all = ["toolset", "arguments"])]
     http: Option<String>,
+
+    /// Environment variable with the token that the client sends to the server at `--http`
+    ///
+    /// The client's file names the variable. The token itself is never written to a file: it has to be
+    /// in the environment in which the client starts.
+    #[arg(long, value_name = "NAME", requires = "http")]
+    token_variable: Option<String>,
+
+    /// Keep the memory of each project apart: `project`
+    ///
+    /// The server and the hooks find the project when they start: the repository where the client works,
+    /// with all of its worktrees.
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        value_parser = ["project"],
+        hide_possible_values = true,
+        conflicts_with_all = ["http", "agent"]
+    )]
+    agent_from: Option<String>,
 
     #[command(flatten)]
     hooks: HookOptions,
@@ -114,17 +137,40 @@ impl Install {
                 let what = "is no URL: write it as in `http://127.0.0.1:8080/mcp`";
                 return Err(Error::usage(format!("`{url}` {what}")));
             }
-            return Ok(Server::Url(url.clone()));
+            return Ok(Server::Url { url: url.clone(), token_variable: self.token_variable()? });
+        }
+        let names_project = self.arguments.iter().any(|argument| argument.starts_with("--project"));
+        if client == Client::ClaudeDesktop && self.agent_from.is_some() && !names_project {
+            let what = "Claude Desktop works in no repository: name the project, as in `-- --project NAME`";
+            return Err(Error::usage(what));
         }
         let mut arguments = vec!["serve".to_owned()];
         let default = client == Client::ClaudeDesktop && self.arguments.is_empty();
         let toolset = self.toolset.clone().or_else(|| default.then(outside_of_repositories));
         arguments.extend(toolset.map(|toolset| format!("--toolset={toolset}")));
-        arguments.extend(self.arguments.iter().cloned());
+        arguments.extend(self.shared_arguments());
         check(&arguments)?;
         let mut start = start()?.into_iter();
         let program = start.next().unwrap_or_default();
         Ok(Server::Command { program, arguments: start.chain(arguments).collect() })
+    }
+
+    /// The arguments of the server and of the hooks.
+    fn shared_arguments(&self) -> Vec<String> {
+        let agent_from = self.agent_from.iter().map(|source| format!("--agent-from={source}"));
+        agent_from.chain(self.arguments.iter().cloned()).collect()
+    }
+
+    fn token_variable(&self) -> Result<Option<String>, Error> {
+        let Some(name) = &self.token_variable else { return Ok(None) };
+        if is_variable_name(name) && !name.starts_with(PREFIX) {
+            return Ok(Some(name.clone()));
+        }
+        // It may be the token itself, which is not to be seen.
+        Err(Error::usage(
+            "`--token-variable` is the name of an environment variable, such as `AGENT_MEMORY_TOKEN`: put \
+             the token into the variable, not on the command line",
+        ))
     }
 
     /// The changes: of the file with the servers first, then of the file with the hooks.
@@ -136,7 +182,7 @@ impl Install {
         } else {
             None
         };
-        let hooks = self.hooks.hooks(client, &start()?, &self.arguments)?;
+        let hooks = self.hooks.hooks(client, &start()?, &self.shared_arguments())?;
         let plans = match (hooks, file_of_hooks) {
             (Some(hooks), _) if client.has_one_file() => {
                 vec![Plan::install_both(&file, client, &server, &hooks)]

@@ -42,7 +42,7 @@ pub struct Search {
     query: Vec<String>,
 
     /// Only what this agent kept; layers are searched only for a named agent
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "agent_from")]
     agent: Option<String>,
 
     /// Only these toolsets, as a comma list [default: all]

@@ -40,7 +40,7 @@ pub struct Resume {
 #[derive(Debug, Args)]
 pub(super) struct Request {
     /// The agent that goes on; with only one agent, it need not be named
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "agent_from")]
     pub(super) agent: Option<String>,
 
     /// The length of the text in tokens of 4 characters, at most [default: 1500]

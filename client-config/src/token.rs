@@ -1,0 +1,102 @@
+//! The token that a client sends to a server over HTTP. The file of the client names the environment
+//! variable that has it.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Client, Error};
+
+/// The field with the headers of a client's requests.
+const HEADERS: &str = "headers";
+
+/// The field of Codex that names the variable.
+const VARIABLE: &str = "bearer_token_env_var";
+
+/// The forms in which clients name a variable in a text: what is before its name, and behind it.
+const OF_EDITORS: (&str, &str) = ("${env:", "}");
+const OF_OPENCODE: (&str, &str) = ("{env:", "}");
+const OF_SHELLS: (&str, &str) = ("${", "}");
+const FORMS: [(&str, &str); 3] = [OF_EDITORS, OF_OPENCODE, OF_SHELLS];
+
+impl Client {
+    /// The field with which the client sends the token that is in a variable.
+    ///
+    /// # Errors
+    ///
+    /// If the client reads no variable there, or it is not known how.
+    pub(crate) fn token_field(self, variable: &str) -> Result<(&'static str, Value), Error> {
+        let (before, behind) = match self {
+            Client::Codex => return Ok((VARIABLE, variable.into())),
+            Client::Cursor | Client::VsCode | Client::Windsurf => OF_EDITORS,
+            Client::Opencode => OF_OPENCODE,
+            Client::ClaudeCode | Client::Gemini => OF_SHELLS,
+            Client::ClaudeDesktop | Client::Zed | Client::Other => {
+                return Err(Error::Unsupported(format!(
+                    "{} is not known to read a variable in its headers: leave `--token-variable` out, and \
+                     add `\"headers\": {{\"Authorization\": \"Bearer TOKEN\"}}` to the entry yourself, if \
+                     others cannot read the file",
+                    self.title()
+                )));
+            }
+        };
+        let value = format!("Bearer {before}{variable}{behind}");
+        Ok((HEADERS, json!({"Authorization": value})))
+    }
+}
+
+/// Whether a text can be the name of an environment variable that every client reads.
+pub fn is_variable_name(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !text.is_empty()
+        && text.bytes().all(is_inner)
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Whether a field of an entry is as this program writes it.
+pub(crate) fn is_ours(name: &str, value: &Value) -> bool {
+    match name {
+        VARIABLE => value.is_string(),
+        HEADERS => {
+            let headers = value.as_object().filter(|headers| headers.len() == 1);
+            let header = headers.and_then(|headers| headers.get("Authorization")?.as_str());
+            let sent = header.and_then(|header| header.strip_prefix("Bearer "));
+            sent.is_some_and(|sent| {
+                FORMS.iter().any(|(before, behind)| {
+                    let name = sent.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+                    name.is_some_and(is_variable_name)
+                })
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Adds the token of the entry before to the fields of a new one that has none: it stays until the entry
+/// is taken out, or starts a program.
+///
+/// # Errors
+///
+/// If the entry before has headers of somebody else, which a token would replace.
+pub(crate) fn keep(fields: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), String> {
+    let starts = fields.get("command").is_some_and(|command| !command.is_null());
+    let before = before.and_then(Value::as_object);
+    let before = before
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| [HEADERS, VARIABLE].contains(&name.as_str()));
+    for (name, value) in before {
+        match (fields.get(name), is_ours(name, value)) {
+            (Some(_), false) => {
+                return Err(format!(
+                    "the entry has `{name}` of its own: add the token there, or leave \
+                     `--token-variable` out"
+                ));
+            }
+            (Some(_), true) | (None, false) => {}
+            (None, true) => {
+                let value = if starts { Value::Null } else { value.clone() };
+                fields.insert(name.clone(), value);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! The project here, and the agent that stands for it.
+
+use super::finding::Finding;
+use crate::cli::project::{ProjectOptions, agent_of_here};
+
+const ABOUT: &str = "project";
+
+/// The agent to which calls are bound, or would be; none if there is no project and none is needed.
+pub(super) fn finding(options: &ProjectOptions) -> Option<Finding> {
+    match options.agent() {
+        Ok(Some(agent)) => {
+            Some(Finding::good(ABOUT, format!("calls are for the agent `{agent}` alone")))
+        }
+        Ok(None) => {
+            let agent = agent_of_here().ok()?;
+            let message = format!("its agent is `{agent}` with `--agent-from project`");
+            Some(Finding::good(ABOUT, message))
+        }
+        // Options that are wrong are wrong settings.
+        Err(_) if options.check().is_err() => None,
+        Err(error) => Some(Finding::error(ABOUT, error)),
+    }
+}
