@@ -210,17 +210,16 @@ impl<'a> Attempt<'a> {
     /// Removes the temporary files of other plugins from the directories of the documents. Without
     /// them, these can no longer replace the documents.
     fn remove_temporaries_of_others(&mut self, mark: &Mark) -> Result<(), Error> {
+        self.current = None;
+        let place = self.tree.layout().location();
         for index in 0..self.steps.len() {
-            self.current = Some(index);
-            let Step { change, parent, checked, .. } = &self.steps[index];
-            let attempt = format!("write `{}`", change.path());
+            let Step { parent, checked, .. } = &self.steps[index];
             for location in [parent.clone(), checked.0.clone()] {
-                let Some(directory) = self.directory(&location)? else { continue };
-                let cleaned = mark.clean(&directory, location.0, &location.1.join("/"));
-                cleaned.map_err(|errno| errno_error(errno, &attempt))?;
+                if let Some(directory) = self.directory(&location)? {
+                    mark.clean(&directory, location.0, &location.1.join("/"), place)?;
+                }
             }
         }
-        self.current = None;
         Ok(())
     }
 

@@ -19,7 +19,8 @@ use agent_memory_storage::{Area, Error, ErrorCode};
 
 use super::directory::Directory;
 use super::errno::{Errno, errno_of};
-use super::owner::cannot_lock;
+use super::error::errno_error;
+use super::owner::lock_error;
 use super::path;
 
 const MARK: &str = "plugin.mark";
@@ -53,7 +54,7 @@ impl Mark {
         };
         write().map_err(|errno| {
             let _ = directory.remove_file(&own);
-            cannot_lock(errno, location)
+            failed(errno, location)
         })?;
         Ok(Mark { directory: directory.clone(), number, cleaned: RefCell::default() })
     }
@@ -66,7 +67,7 @@ impl Mark {
     /// operating system.
     pub fn check(&self, location: &str) -> Result<(), Error> {
         let found = self.directory.read_start(MARK, MAX_BYTES);
-        let found = found.map_err(|errno| cannot_lock(errno, location))?;
+        let found = found.map_err(|errno| failed(errno, location))?;
         if found.is_some_and(|found| found == text(self.number).as_bytes()) {
             return Ok(());
         }
@@ -83,19 +84,38 @@ impl Mark {
     }
 
     /// Removes the temporary files of other plugins from a directory of documents, once: those of a
-    /// plugin that passed its last check were there when this one took the place over.
-    pub(crate) fn clean(&self, documents: &Directory, area: Area, path: &str) -> Result<(), Errno> {
+    /// plugin that passed its last check were there when this one took the place over. `path` is that
+    /// of the directory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check), and `invalid-path` if a name there is not UTF-8.
+    pub(crate) fn clean(
+        &self,
+        documents: &Directory,
+        area: Area,
+        path: &str,
+        location: &str,
+    ) -> Result<(), Error> {
         let key = (area, path.to_owned());
         if self.cleaned.borrow().contains(&key) {
             return Ok(());
         }
-        for name in documents.names()? {
-            let name = name?;
-            if path::plugin_of_temporary(&name).is_some_and(|number| number != self.number) {
-                match documents.remove_file(&name) {
-                    Ok(()) | Err(Errno::NOENT) => {}
-                    Err(errno) => return Err(errno),
-                }
+        let is_of_other = |name: &String| {
+            path::plugin_of_temporary(name).is_some_and(|number| number != self.number)
+        };
+        let list =
+            || documents.names()?.filter(|name| name.as_ref().map_or(true, is_of_other)).collect();
+        let shown = if path.is_empty() { location } else { path };
+        let cannot = |errno| errno_error(errno, &format!("write in `{shown}`"));
+        let others: Result<Vec<String>, Errno> = list();
+        let others = others.map_err(cannot)?;
+        // None of these is of a plugin that comes later.
+        self.check(location)?;
+        for name in others {
+            match documents.remove_file(&name) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(cannot(errno)),
             }
         }
         self.cleaned.borrow_mut().insert(key);
@@ -113,6 +133,10 @@ pub fn remove_mark(directory: &Directory) -> Result<(), Errno> {
         Err(Errno::NOENT) => Ok(()),
         removed => removed,
     }
+}
+
+fn failed(errno: Errno, location: &str) -> Error {
+    lock_error(errno, &format!("lock `{location}` by the file `{MARK}` in its lock directory"))
 }
 
 fn text(number: u64) -> String {
@@ -210,7 +234,9 @@ mod tests {
         std::fs::create_dir(scratch.path().join(MARK)).unwrap();
         std::fs::write(scratch.path().join(MARK).join("theirs"), "").unwrap();
         let refused = Mark::take(&directory, 1, "notes").unwrap_err();
-        assert!(refused.message.contains("`notes`"), "{refused}");
+        for part in ["`notes`", "`plugin.mark`"] {
+            assert!(refused.message.contains(part), "{refused}");
+        }
         assert_eq!(names(&scratch), [MARK]);
     }
 }

@@ -125,8 +125,13 @@ pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn cannot_lock(errno: Errno, location: &str) -> Error {
-    let error = errno_error(errno, &format!("lock `{location}`"));
+fn cannot_lock(errno: Errno, location: &str) -> Error {
+    lock_error(errno, &format!("lock `{location}`"))
+}
+
+/// The error for a failed attempt to lock a place.
+pub(crate) fn lock_error(errno: Errno, attempt: &str) -> Error {
+    let error = errno_error(errno, attempt);
     match errno {
         Errno::ACCESS | Errno::PERM => Error { code: ErrorCode::ReadOnly, ..error },
         _ => error,

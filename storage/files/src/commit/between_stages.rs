@@ -225,6 +225,20 @@ fn a_plugin_that_was_stopped_removes_no_temporary_file_of_the_next_one() {
 }
 
 #[test]
+fn a_plugin_that_was_stopped_before_it_cleans_keeps_the_temporary_file_of_the_next_one() {
+    let (_repository, tree, document) = scene();
+    let (stopped, changes) = (take_over(&tree, 1), [put_ours()]);
+    let mut before = Attempt { mark: Some(&stopped), ..Attempt::new(&tree) };
+    before.check_lock(&|| true).unwrap();
+    before.plan(&changes).unwrap();
+    let next = take_over(&tree, 2);
+    let mut after = prepared(&tree, &changes, &next);
+    before.remove_temporaries_of_others(&stopped).unwrap_err();
+    after.each(Attempt::apply).unwrap();
+    assert_eq!(std::fs::read_to_string(&document).unwrap(), "ours");
+}
+
+#[test]
 fn a_document_that_an_editor_saves_after_the_check_is_not_copied_or_edited() {
     let copy = Change::Copy {
         area: Area::Documents,
