@@ -19,8 +19,7 @@ use agent_memory_storage::{Area, Error, ErrorCode};
 
 use super::directory::Directory;
 use super::errno::{Errno, errno_of};
-use super::error::errno_error;
-use super::owner::lock_error;
+use super::error::{errno_error, lock_error};
 use super::path;
 
 const MARK: &str = "plugin.mark";

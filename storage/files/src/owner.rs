@@ -17,7 +17,7 @@ use agent_memory_storage::{Error, ErrorCode};
 
 use super::directory::{Directory, kind_at};
 use super::errno::{Errno, errno_of};
-use super::error::errno_error;
+use super::error::lock_error;
 use super::mark::Mark;
 
 /// The lock file of the hosts that have locks.
@@ -127,15 +127,6 @@ pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
 
 fn cannot_lock(errno: Errno, location: &str) -> Error {
     lock_error(errno, &format!("lock `{location}`"))
-}
-
-/// The error for a failed attempt to lock a place.
-pub(crate) fn lock_error(errno: Errno, attempt: &str) -> Error {
-    let error = errno_error(errno, attempt);
-    match errno {
-        Errno::ACCESS | Errno::PERM => Error { code: ErrorCode::ReadOnly, ..error },
-        _ => error,
-    }
 }
 
 /// Whether plugins own a place.
