@@ -99,8 +99,8 @@ fn a_new_plugin_for_each_call_writes_at_once() {
 
 #[test]
 fn a_plugin_that_lost_one_place_writes_the_others() {
-    let (one, other) = (repository(), repository());
-    let [one, other] = [one.path(), other.path()].map(|path| path.canonicalize().unwrap());
+    let scratch = [repository(), repository()];
+    let [one, other] = scratch.each_ref().map(|scratch| scratch.path().canonicalize().unwrap());
     let both = format!("{}:{}", one.display(), other.display());
     let allow = |name: &str| (name == "AGENT_MEMORY_ALLOW").then(|| both.clone());
     let mut first = Plugin::new(&allow).unwrap();

@@ -211,7 +211,8 @@ fn a_plugin_removes_what_those_before_left_when_it_first_writes_in_a_directory()
 #[test]
 fn a_plugin_that_was_stopped_removes_no_temporary_file_of_the_next_one() {
     let (_repository, tree, document) = scene();
-    let (stopped, changes) = (take_over(&tree, 1), [put_ours()]);
+    let stopped = take_over(&tree, 1);
+    let changes = [put_ours()];
     let mut before = Attempt { mark: Some(&stopped), ..Attempt::new(&tree) };
     before.plan(&changes).unwrap();
     before.each(Attempt::check_version).unwrap();
@@ -227,7 +228,8 @@ fn a_plugin_that_was_stopped_removes_no_temporary_file_of_the_next_one() {
 #[test]
 fn a_plugin_that_was_stopped_before_it_cleans_keeps_the_temporary_file_of_the_next_one() {
     let (_repository, tree, document) = scene();
-    let (stopped, changes) = (take_over(&tree, 1), [put_ours()]);
+    let stopped = take_over(&tree, 1);
+    let changes = [put_ours()];
     let mut before = Attempt { mark: Some(&stopped), ..Attempt::new(&tree) };
     before.check_lock(&|| true).unwrap();
     before.plan(&changes).unwrap();
