@@ -7,7 +7,6 @@ use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The output of the command, run in `directory`.
 fn hand_over(directory: &Path, to: &str, path: impl AsRef<Path>) -> Output {
@@ -49,22 +48,6 @@ fn signs(lock_directory: &Path) -> (bool, bool) {
 
 fn lock_directory(repository: &Repository) -> PathBuf {
     repository.root().join(".git/agent-memory")
-}
-
-/// Writes a lease that ends this long from now.
-fn put_lease(repository: &Repository, seconds: i64) {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
-    let until = since.checked_add_signed(seconds).expect("a time") * 1000;
-    fs::write(lock_directory(repository).join("plugin.lease.7"), format!("{until}\n"))
-        .expect("a lease");
-}
-
-fn leases(repository: &Repository) -> Vec<(String, String)> {
-    let entries = fs::read_dir(lock_directory(repository)).expect("it is there");
-    let files = entries.map(|entry| entry.expect("an entry"));
-    let named = files.map(|file| (file.file_name().into_string().expect("UTF-8"), file.path()));
-    let leases = named.filter(|(name, _)| name.starts_with("plugin.lease."));
-    leases.map(|(name, path)| (name, fs::read_to_string(path).expect("a text"))).collect()
 }
 
 const HOSTS: &str = "this program, and the packages for Node and Python";
@@ -137,29 +120,15 @@ fn a_registry_is_handed_over_once_it_was_written() {
 }
 
 #[test]
-fn a_place_is_not_taken_from_a_plugin_that_has_a_lease() {
+fn a_place_that_is_handed_over_to_hosts_has_no_mark_of_a_plugin() {
     let repository = Repository::new();
     let path = repository.path();
     assert_eq!(hand_over(&repository.root(), "plugins", &path).status.code(), Some(0));
-    put_lease(&repository, 30);
-    let refused = hand_over(&repository.root(), "hosts", &path);
-    fails(&refused, 3, &["a plugin writes to", &path, "its lease ends in", "try again"]);
-    assert!(signs(&lock_directory(&repository)).0);
-    assert_eq!(start_session(&repository).status.code(), Some(3));
-}
-
-#[test]
-fn an_abandoned_lease_is_taken_away_when_it_has_ended() {
-    let repository = Repository::new();
-    let path = repository.path();
-    assert_eq!(hand_over(&repository.root(), "plugins", &path).status.code(), Some(0));
-    put_lease(&repository, -1);
+    let mark = lock_directory(&repository).join("plugin.mark");
+    fs::write(&mark, "7\n").expect("a mark");
     let handed = hand_over(&repository.root(), "hosts", &path);
     succeeds(&handed, &format!("`{path}` is now written by {HOSTS}"));
-    // The next number, so that a plugin that was stopped loses its lease.
-    let [(name, text)] = &leases(&repository)[..] else { panic!("one lease") };
-    assert_eq!(name, "plugin.lease.8");
-    assert_eq!(text, "0000000000000\n7\n");
+    assert!(!mark.exists());
     assert_eq!(signs(&lock_directory(&repository)), (false, true));
     assert_eq!(start_session(&repository).status.code(), Some(0));
 }

@@ -19,7 +19,7 @@ from plugin import PluginImage, PluginMemory
 def main() -> None:
     request = json.load(sys.stdin)
     directories = [Path(directory) for directory in request["directories"]]
-    image = PluginImage(Path(sys.argv[1]), keeps_code=True)
+    image = PluginImage(Path(sys.argv[1]))
     read_only = request.get("read_only", False)
     with PluginMemory(image, directories, request["environment"], read_only=read_only) as memory:
         for tool, arguments in request["calls"]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,25 +19,15 @@ FAILURES = ("not-found", "invalid-request")
 
 
 class PluginImage:
-    """The compiled component, of which each memory is an instance.
+    """The compiled component, of which each memory is an instance. wasmtime keeps the machine code for the next start."""
 
-    With `keeps_code`, the machine code is kept beside the component, for the next program.
-    """
-
-    def __init__(self, file: Path, *, keeps_code: bool = False) -> None:
-        self.engine = wasmtime.Engine()
-        self.component = kept(self.engine, file) if keeps_code else Component.from_file(self.engine, str(file))
+    def __init__(self, file: Path) -> None:
+        config = wasmtime.Config()
+        config.cache = True
+        self.engine = wasmtime.Engine(config)
+        self.component = Component.from_file(self.engine, str(file))
         self.linker = Linker(self.engine)
         self.linker.add_wasip2()
-
-
-def kept(engine: wasmtime.Engine, file: Path) -> Component:
-    code = file.with_suffix(f".{version('wasmtime')}.cwasm")
-    if not code.exists() or code.stat().st_mtime_ns <= file.stat().st_mtime_ns:
-        temporary = code.with_suffix(f".{os.getpid()}")
-        temporary.write_bytes(Component.from_file(engine, str(file)).serialize())
-        temporary.replace(code)
-    return Component.deserialize_file(engine, str(code))
 
 
 class PluginMemory:

@@ -2,7 +2,8 @@
 
     python host-wasi/programs/race_writer_of_plugin.py PLUGIN REPOSITORY AGENT COUNT ID LOCK-WAIT
 
-Its arguments after the first, and its output, are those of `host-python/programs/race_writer.py`.
+Its arguments after the first, and its output, are those of `host-python/programs/race_writer.py`. No plugin waits
+for a lock.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from race_writer import write_entries  # noqa: E402
 
 
 def main() -> None:
-    plugin, repository, agent, count, id, lock_wait = sys.argv[1:]
-    environment = {"AGENT_MEMORY_ALLOW": repository, "AGENT_MEMORY_LOCK_WAIT": f"{lock_wait}ms"}
-    with PluginMemory(PluginImage(Path(plugin), keeps_code=True), [Path(repository)], environment) as memory:
+    plugin, repository, agent, count, id, _ = sys.argv[1:]
+    environment = {"AGENT_MEMORY_ALLOW": repository}
+    with PluginMemory(PluginImage(Path(plugin)), [Path(repository)], environment) as memory:
         write_entries(memory.call, repository, agent, int(count), id)
 
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::rc::Rc;
 
 use agent_memory_core::toolbox;
 use agent_memory_storage::{
@@ -13,6 +13,7 @@ use agent_memory_storage_files::{
 };
 use serde_json::json;
 
+use crate::taken::Taken;
 use crate::tree::Place;
 
 /// The places of one registry.
@@ -24,7 +25,7 @@ pub(crate) struct Family {
     /// The directories of other places, in which and around which none of these may be.
     pub others: Directories,
     pub durability: Durability,
-    pub lock_wait: Duration,
+    pub taken: Rc<Taken>,
 }
 
 impl Family {
@@ -108,6 +109,6 @@ impl Family {
         let directory = self.registry.parent().unwrap_or(Path::new("/"));
         let shown = self.registry.to_string_lossy();
         let layout = Layout::from_registry(directory, self.registry_name(), &shown)?;
-        Ok(Place::new(layout, self.durability, self.lock_wait))
+        Ok(Place::new(layout, self.durability, &self.taken))
     }
 }

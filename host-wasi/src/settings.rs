@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::rc::Rc;
 
 use agent_memory_core::{context, toolbox};
 use agent_memory_setting_values as value;
@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::family::Family;
 use crate::storage::{Form, NamedPlace, PluginStorage};
+use crate::taken::Taken;
 
 /// The variables of the environment: the value of a name, if it is set.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -107,10 +108,8 @@ impl Settings {
             serde_json::from_str(&described).expect("the core describes itself");
         let durability =
             variables.read("AGENT_MEMORY_DURABILITY", value::DURABILITY, value::durability)?;
-        let lock_wait =
-            variables.read("AGENT_MEMORY_LOCK_WAIT", value::LOCK_WAIT, value::lock_wait)?;
         let durability = durability.unwrap_or_default();
-        let lock_wait = lock_wait.unwrap_or(Duration::from_secs(5));
+        let taken = Rc::new(Taken::default());
         let mut of_context = context::Settings::default();
         let mut places = Vec::new();
         let mut mounted = variables.get("AGENT_MEMORY_TOOLSET").map_or_else(
@@ -122,7 +121,7 @@ impl Settings {
             let mut own = variables.own(toolset)?;
             for place in &toolset.places {
                 let path = variables.path_of(place, &own)?;
-                let form = form(place, path, &variables, durability, lock_wait);
+                let form = form(place, path, &variables, durability, &taken);
                 let missing = place.missing.clone();
                 places.push(NamedPlace { label: place.label.clone(), form, missing });
             }
@@ -164,7 +163,7 @@ impl Settings {
                 repositories,
                 places,
                 durability,
-                lock_wait,
+                taken,
                 accepts_modes: accepts.unwrap_or(false),
             },
         })
@@ -264,7 +263,7 @@ fn form(
     path: Option<PathBuf>,
     variables: &Variables<'_>,
     durability: Durability,
-    lock_wait: Duration,
+    taken: &Rc<Taken>,
 ) -> Form {
     let Some(path) = path else { return Form::Missing };
     let directory = |variable| variables.get(variable).map(PathBuf::from);
@@ -284,7 +283,7 @@ fn form(
                 base: FamilyBase::new(home.as_deref(), data.as_deref()),
                 others,
                 durability,
-                lock_wait,
+                taken: taken.clone(),
             })
         }
         _ => Form::DatabaseFile,

@@ -1,13 +1,14 @@
 //! The storage of a plugin: documents over the preopened directories, and no databases.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::rc::Rc;
 
 use agent_memory_storage::database::{Connection, Kind};
 use agent_memory_storage::{Error, ErrorCode, Place as Asked, Storage, Tree};
 use agent_memory_storage_files::{Durability, Grant, Layout, Repository};
 
 use crate::family::Family;
+use crate::taken::Taken;
 use crate::tree::Place;
 
 /// A named place that the settings give a path.
@@ -39,7 +40,7 @@ pub(crate) struct PluginStorage {
     pub repositories: Vec<PathBuf>,
     pub places: Vec<NamedPlace>,
     pub durability: Durability,
-    pub lock_wait: Duration,
+    pub taken: Rc<Taken>,
     /// Whether places for their owner alone may be written, although WASI sets no modes.
     pub accepts_modes: bool,
 }
@@ -96,7 +97,7 @@ impl PluginStorage {
 
 impl Storage for PluginStorage {
     fn open(&self, place: &Asked) -> Result<Box<dyn Tree + '_>, Error> {
-        Ok(Box::new(Place::new(self.layout(place)?, self.durability, self.lock_wait)))
+        Ok(Box::new(Place::new(self.layout(place)?, self.durability, &self.taken)))
     }
 
     fn list_repositories(&self) -> Result<Vec<String>, Error> {

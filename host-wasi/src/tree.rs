@@ -1,33 +1,34 @@
-//! A place: its documents, which a lease lets one plugin change.
+//! A place: its documents, which the plugin that took it over changes.
 
 use std::cell::RefCell;
-use std::rc::{Rc, Weak};
-use std::time::Duration;
+use std::rc::Rc;
 
 use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status, Tree, Writer,
 };
 use agent_memory_storage_files::{
-    self as files, Durability, Errno, Layout, Lease, lock_directory_error, owner,
+    self as files, Durability, Errno, Layout, Mark, lock_directory_error,
 };
+
+use crate::taken::Taken;
 
 /// The documents of one place.
 #[derive(Debug)]
 pub(crate) struct Place {
     files: files::Tree,
-    lock_wait: Duration,
-    /// The lease, as long as a writer has it.
-    lease: RefCell<Weak<Lease>>,
+    taken: Rc<Taken>,
+    /// The mark, once there was a writer.
+    mark: RefCell<Option<Rc<Mark>>>,
 }
 
 impl Place {
-    pub fn new(layout: Layout, durability: Durability, lock_wait: Duration) -> Self {
+    pub fn new(layout: Layout, durability: Durability, taken: &Rc<Taken>) -> Self {
         let files = files::Tree::new(layout, durability);
-        Place { files, lock_wait, lease: RefCell::default() }
+        Place { files, taken: taken.clone(), mark: RefCell::default() }
     }
 
-    /// The lease of the place, once no other host owns it.
-    fn acquire(&self) -> Result<Lease, Error> {
+    /// The mark of the place, once no other host owns it.
+    fn take_over(&self) -> Result<Rc<Mark>, Error> {
         let layout = self.files.layout();
         let durable = self.files.durability() == Durability::Full;
         let directory = layout.create_lock_directory(durable).map_err(|errno| {
@@ -39,10 +40,7 @@ impl Place {
                 _ => error,
             }
         })?;
-        owner::check_for_plugins(&directory, layout.location())?;
-        let lease = Lease::acquire(&directory, self.lock_wait, layout.location())?;
-        owner::claim_for_plugins(&directory, layout.location())?;
-        Ok(lease)
+        self.taken.mark(layout, &directory)
     }
 }
 
@@ -56,8 +54,11 @@ impl Documents for Place {
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        match self.lease.borrow().upgrade() {
-            Some(lease) => self.files.list_and_clean(area, directory, &|| lease.is_held()),
+        match &*self.mark.borrow() {
+            Some(mark) => {
+                let location = self.files.layout().location();
+                self.files.list_and_clean(area, directory, &|| mark.check(location).is_ok())
+            }
             None => self.files.list(area, directory),
         }
     }
@@ -69,19 +70,19 @@ impl Tree for Place {
     }
 
     fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
-        let lease = Rc::new(self.acquire()?);
-        *self.lease.borrow_mut() = Rc::downgrade(&lease);
-        Ok(Box::new(LeasedPlace { lease, files: &self.files }))
+        let mark = self.take_over()?;
+        *self.mark.borrow_mut() = Some(mark.clone());
+        Ok(Box::new(MarkedPlace { mark, files: &self.files }))
     }
 }
 
-struct LeasedPlace<'a> {
-    lease: Rc<Lease>,
+struct MarkedPlace<'a> {
+    mark: Rc<Mark>,
     files: &'a files::Tree,
 }
 
-impl Writer for LeasedPlace<'_> {
+impl Writer for MarkedPlace<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        self.files.commit_under_lease(changes, &self.lease)
+        self.files.commit_as_plugin(changes, &self.mark)
     }
 }

@@ -43,9 +43,6 @@ fn a_variable_that_cannot_be_read_is_named() {
     for (name, value) in [
         ("AGENT_MEMORY_UTC_OFFSET", "+25:00"),
         ("AGENT_MEMORY_FIXED_CLOCK", "2025-01-20T10:00:00+01:00"),
-        ("AGENT_MEMORY_LOCK_WAIT", "5"),
-        ("AGENT_MEMORY_LOCK_WAIT", "2h"),
-        ("AGENT_MEMORY_LOCK_WAIT", "9223372036854775807s"),
         ("AGENT_MEMORY_ALLOW", "project"),
         ("AGENT_MEMORY_ALLOW", "/project:."),
         ("AGENT_MEMORY_ALLOW", "/project/../other"),

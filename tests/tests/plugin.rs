@@ -1,9 +1,9 @@
 //! The plugin beside other plugins and beside the other hosts, as programs use it.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use agent_memory_conformance::case::Documents;
@@ -13,6 +13,7 @@ use agent_memory_tests::race_writer::Host;
 use agent_memory_tests::random::{Random, replay, seed_or};
 use agent_memory_tests::runners::{node, plugin};
 use agent_memory_tests::scratch::Scratch;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 const AGENT: &str = "aristotle";
@@ -22,14 +23,16 @@ const DOCUMENTS: [&str; 3] =
 /// Writers, and their entries: 3,000 in all.
 const HOSTS: [(Host, usize); 4] =
     [(Host::Native, 900), (Host::Native, 900), (Host::Node, 300), (Host::Python, 300)];
-const PLUGINS: [(Host, usize); 3] = [(Host::Plugin, 200); 3];
+const PLUGIN: [(Host, usize); 1] = [(Host::Plugin, 600)];
 /// Writers that are refused meanwhile, and their attempts.
 const REFUSED_HOSTS: [(Host, usize); 3] =
     [(Host::Native, 200), (Host::Node, 200), (Host::Python, 200)];
 const REFUSED_PLUGINS: [(Host, usize); 2] = [(Host::Plugin, 300); 2];
 
-/// How many plugins are killed.
+/// How many plugins take the place over from the one before.
 const ROUNDS: usize = 12;
+/// Too many to be written in a round.
+const ENDLESS: usize = 1_000_000;
 
 #[test]
 fn nothing_is_lost_between_plugins_and_the_other_hosts_are_refused_beside_them() {
@@ -47,9 +50,9 @@ fn nothing_is_lost_between_plugins_and_the_other_hosts_are_refused_beside_them()
     println!("{} entries of hosts in {:.1?}", acknowledged.len(), began.elapsed());
     hand_over(&repository, "plugins");
     let began = Instant::now();
-    let of_plugins = race(&repository, "then", &PLUGINS, &REFUSED_HOSTS, "hosts");
-    println!("{} entries of plugins in {:.1?}", of_plugins.len(), began.elapsed());
-    acknowledged.extend(of_plugins);
+    let of_plugin = race(&repository, "then", &PLUGIN, &REFUSED_HOSTS, "hosts");
+    println!("{} entries of a plugin in {:.1?}", of_plugin.len(), began.elapsed());
+    acknowledged.extend(of_plugin);
     assert_eq!(acknowledged.len(), 3000);
 
     let written = entries(&repository);
@@ -101,85 +104,117 @@ fn race(
     acknowledged
 }
 
-#[test]
-fn a_plugin_that_is_killed_leaves_a_lease_that_ends_by_itself() {
-    if plugin::left_out() {
-        return;
-    }
-    let scratch = Scratch::new(&Documents::new());
-    let repository = scratch.repo();
-    let mut first = start(Host::Plugin, &repository, "first", 100_000);
-    while !std::fs::read_to_string(log(&repository)).is_ok_and(|text| text.contains("first-20")) {
-        assert!(first.try_wait().expect("it can be asked").is_none(), "it ended");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    first.kill().expect("it can be killed");
-    let (acknowledged, _) = lines(first);
-    let (ok, errors) = lines(start(Host::Plugin, &repository, "second", 1));
-    assert_eq!((ok, errors), (vec!["second-0".to_owned()], Vec::new()));
-    let written = entries(&repository);
-    let lost: Vec<_> =
-        acknowledged.iter().filter(|entry| written.get(*entry) != Some(&1)).collect();
-    assert_eq!(lost, Vec::<&String>::new());
-    assert_eq!(names(&scratch), DOCUMENTS);
+/// A plugin that writes entries, and what it has said so far.
+struct Running {
+    process: Child,
+    output: Lines<BufReader<ChildStdout>>,
+    acknowledged: Vec<String>,
 }
 
-/// The lease of a killed plugin is ended by hand, as time would.
+impl Running {
+    fn start(repository: &Path, id: &str) -> Self {
+        let mut process = start(Host::Plugin, repository, id, ENDLESS);
+        let output = BufReader::new(process.stdout.take().expect("its output")).lines();
+        Running { process, output, acknowledged: Vec::new() }
+    }
+
+    /// The next line: an acknowledged entry, or what is said of one that was refused.
+    fn next(&mut self) -> Result<(), String> {
+        let line = self.output.next().expect("it goes on").expect("UTF-8");
+        self.hear(line)
+    }
+
+    fn hear(&mut self, line: String) -> Result<(), String> {
+        match line.strip_prefix("ok ") {
+            Some(rest) => {
+                self.acknowledged.push(rest.split(' ').next().unwrap_or_default().to_owned());
+                Ok(())
+            }
+            None => Err(line),
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.process), signal).expect("it is there");
+    }
+
+    /// Writes on until another plugin has taken the place over. Nothing is acknowledged after that.
+    fn is_taken_over(&mut self) {
+        let refused = loop {
+            if let Err(refused) = self.next() {
+                break refused;
+            }
+        };
+        for line in [refused, self.next().expect_err("it does not take the place back")] {
+            assert!(line.contains("another plugin has taken over"), "{line}");
+        }
+    }
+
+    /// Kills it, and returns the acknowledged entries.
+    fn kill(mut self) -> Vec<String> {
+        self.process.kill().and_then(|()| self.process.wait()).expect("it can be killed");
+        while let Some(Ok(line)) = self.output.next() {
+            // It may have been taken over, and the last line may be cut.
+            let _ = self.hear(line);
+        }
+        self.acknowledged
+    }
+}
+
+/// In each round, a plugin writes while the next one takes the place over. Some are stopped meanwhile, and
+/// go on; some are killed before.
 #[test]
-fn acknowledged_entries_survive_plugins_that_are_killed() {
+fn acknowledged_entries_survive_plugins_that_take_over_and_are_stopped_or_killed() {
     if plugin::left_out() {
         return;
     }
     let scratch = Scratch::new(&Documents::new());
     let repository = scratch.repo();
     let seed = seed_or(1);
-    println!("{}", replay("plugin", "acknowledged_entries_survive_plugins_that_are_killed", seed));
+    let test = "acknowledged_entries_survive_plugins_that_take_over_and_are_stopped_or_killed";
+    println!("{}", replay("plugin", test, seed));
     let mut random = Random::new(seed);
     let mut acknowledged = Vec::new();
+    let mut before: Option<Running> = None;
     for round in 0..ROUNDS {
-        let id = format!("round{round}");
-        let mut writer = start(Host::Plugin, &repository, &id, 100_000);
-        let mut output = BufReader::new(writer.stdout.take().expect("its output")).lines();
-        let entries = 1 + random.below(20);
-        let mut hear = |line: String| {
-            assert!(line.starts_with("ok "), "{line}");
-            acknowledged.push(line.split(' ').nth(1).unwrap_or_default().to_owned());
-        };
-        for line in output.by_ref().take(entries) {
-            hear(line.expect("UTF-8"));
+        let mut next = Running::start(&repository, &format!("round{round}"));
+        if let Some(mut before) = before.take() {
+            // Wherever it is just now.
+            match round % 3 {
+                0 => {
+                    next.next().expect("it writes at once");
+                    before.is_taken_over();
+                }
+                1 => {
+                    before.signal(Signal::STOP);
+                    next.next().expect("it writes at once");
+                    before.signal(Signal::CONT);
+                    before.is_taken_over();
+                }
+                _ => {}
+            }
+            acknowledged.extend(before.kill());
+        }
+        for _ in 0..random.below(20) {
+            next.next().expect("it has the place");
         }
         std::thread::sleep(Duration::from_micros(random.below(8000) as u64));
-        writer.kill().and_then(|()| writer.wait()).expect("it can be killed");
-        output.map_while(Result::ok).for_each(hear);
-        end_lease(&repository);
+        before = Some(next);
     }
+    acknowledged.extend(before.expect("the last one").kill());
     let (ok, errors) = lines(start(Host::Plugin, &repository, "last", 1));
     assert_eq!((ok, errors), (vec!["last-0".to_owned()], Vec::new()));
     let written = entries(&repository);
-    let lost: Vec<_> =
+    let lost_or_doubled: Vec<_> =
         acknowledged.iter().filter(|entry| written.get(*entry) != Some(&1)).collect();
-    assert_eq!(lost, Vec::<&String>::new());
+    assert_eq!(lost_or_doubled, Vec::<&String>::new());
+    println!("{} entries", acknowledged.len());
     // Each killed plugin may have written one entry without saying so.
     assert!(written.len() <= acknowledged.len() + 1 + ROUNDS, "{written:?}");
     assert_eq!(names(&scratch), DOCUMENTS);
 }
 
-/// Ends the newest lease, unless its plugin has ended it.
-fn end_lease(repository: &Path) {
-    let lock = repository.join(".git/agent-memory");
-    let entries = std::fs::read_dir(&lock).expect("it is there");
-    let names = entries.map(|entry| entry.expect("an entry").file_name());
-    let number = |name: &str| name.strip_prefix("plugin.lease.")?.parse::<u64>().ok();
-    let newest = names.filter_map(|name| number(name.to_str()?)).max().expect("a lease");
-    let lease = lock.join(format!("plugin.lease.{newest}"));
-    let text = std::fs::read_to_string(&lease).expect("a lease");
-    if !text.starts_with("0000000000000\n") {
-        let rest = text.get(14..).unwrap_or_default();
-        std::fs::write(&lease, format!("0000000000001\n{rest}")).expect("a lease");
-    }
-}
-
-/// Starts a writer. It waits for a lease for as long as one may last.
+/// Starts a writer.
 fn start(host: Host, repository: &Path, id: &str, entries: usize) -> Child {
     let mut writer = host.writer();
     writer.arg(repository).args([AGENT, &entries.to_string(), id, "40000"]);

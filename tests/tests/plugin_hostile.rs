@@ -38,7 +38,7 @@ fn ask(request: &Value) -> Vec<Value> {
 fn request(repository: &Path, calls: Value) -> Value {
     json!({
         "directories": [repository],
-        "environment": {"AGENT_MEMORY_ALLOW": repository, "AGENT_MEMORY_LOCK_WAIT": "100ms"},
+        "environment": {"AGENT_MEMORY_ALLOW": repository},
         "calls": calls,
     })
 }
@@ -81,7 +81,6 @@ fn a_setting_that_cannot_be_read_is_an_error_of_every_call() {
     }
     let scratch = Scratch::new(&Documents::new());
     for (name, value) in [
-        ("AGENT_MEMORY_LOCK_WAIT", "9223372036854775807s"),
         ("AGENT_MEMORY_UTC_OFFSET", "+99:99"),
         ("AGENT_MEMORY_FIXED_CLOCK", "9999-12-31T23:59:59Z+x"),
         ("AGENT_MEMORY_ALLOW", "."),
@@ -152,8 +151,8 @@ fn a_name_that_is_not_utf_8_stops_only_calls_that_list_its_directory() {
     let list = json!(["list_sessions", {"agent_name": "aristotle"}]);
     for (place, stops) in [
         ("", [false, false, false]),
-        (".git/agent-memory", [true, false, false]),
-        (".github/agent-memory/aristotle/logs", [false, false, true]),
+        (".git/agent-memory", [false, false, false]),
+        (".github/agent-memory/aristotle/logs", [true, false, true]),
     ] {
         let scratch = Scratch::new(&Documents::new());
         let repository = scratch.repo();
@@ -193,28 +192,37 @@ fn a_symbolic_link_leads_nowhere() {
 }
 
 #[test]
-fn a_lease_with_garbage_stops_nobody() {
+fn whatever_stands_at_the_mark_is_replaced_but_for_a_directory() {
     if plugin::left_out() {
         return;
     }
     let scratch = Scratch::new(&Documents::new());
     let repository = scratch.repo();
     ask(&request(&repository, json!([start()]))).iter().for_each(succeeds);
-    let lock = lock_directory(&repository);
-    fs::write(lock.join("plugin.lease.900"), b"\xff\x00garbage").expect("a file");
-    fs::create_dir(lock.join("plugin.lease.901")).expect("a directory");
-    symlink("/nowhere", lock.join("plugin.lease.902")).expect("a link");
-    let fifo = Command::new("mkfifo").arg(lock.join("plugin.lease.903")).status();
-    assert!(fifo.expect("it runs").success());
-    ask(&request(&repository, json!([append("one"), append("two")]))).iter().for_each(succeeds);
-    // The clock was set back since this one was taken.
-    fs::write(lock.join("plugin.lease.1000"), "9999999999999\n").expect("a file");
-    let [busy] = &ask(&request(&repository, json!([append("three")])))[..] else { panic!("one") };
-    fails(busy, &["lease ends in 30 s"]);
-    // Nobody can count beyond this one.
-    fs::write(lock.join(format!("plugin.lease.{}", u64::MAX)), "0").expect("a file");
-    let [last] = &ask(&request(&repository, json!([append("four")])))[..] else { panic!("one") };
-    fails(last, &["remove"]);
+    let mark = lock_directory(&repository).join("plugin.mark");
+    let outside = repository.with_file_name("outside");
+    fs::write(&outside, "theirs").expect("a file");
+    let makes: [&dyn Fn(); 4] = [
+        &|| {},
+        &|| fs::write(&mark, b"\xff\x00garbage").expect("a file"),
+        &|| symlink(&outside, &mark).expect("a link"),
+        &|| {
+            let fifo = Command::new("mkfifo").arg(&mark).status();
+            assert!(fifo.expect("it runs").success());
+        },
+    ];
+    for make in makes {
+        fs::remove_file(&mark).expect("it is there");
+        make();
+        ask(&request(&repository, json!([append("one"), append("two")]))).iter().for_each(succeeds);
+    }
+    assert_eq!(fs::read_to_string(&outside).expect("it is there"), "theirs");
+    fs::remove_file(&mark).expect("it is there");
+    fs::create_dir(&mark).expect("a directory");
+    let [refused] = &ask(&request(&repository, json!([append("three")])))[..] else {
+        panic!("one answer")
+    };
+    fails(refused, &["`plugin.mark`", "something else stands there"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@ use super::output::print;
 use super::{Error, help};
 use crate::storage::{ErrorCode, lock_layout};
 use agent_memory_storage_files::{
-    Directory, Grant, Layout, Lease, OWN, Repository, canonical, errno_error, has_lease, owner,
+    Directory, Grant, Layout, OWN, Repository, canonical, errno_error, owner, remove_mark,
 };
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ enum Owner {
     Hosts,
 }
 
-/// How long the command waits for the lock of a place, or for the lease of a plugin.
+/// How long the command waits for the lock of a place.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Where the documents of a repository are.
@@ -65,19 +65,14 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
     let open = || Directory::open(layout.lock_path()).map_err(failed);
     match to {
         Owner::Hosts => {
-            // No plugin writes as long as this command has the lease.
-            let mut lease = None;
             if exists {
                 let directory = open()?;
-                if has_lease(&directory).map_err(failed)? {
-                    lease = Some(Lease::acquire(&directory, LOCK_WAIT, layout.location())?);
-                }
+                // A plugin that is still open is refused from now on, before its next rename.
+                remove_mark(&directory).map_err(failed)?;
                 owner::take_from_plugins(&directory).map_err(failed)?;
             }
             // This makes the lock file, which is the sign of the other hosts.
-            lock_layout(layout, LOCK_WAIT)?;
-            drop(lease);
-            Ok(())
+            lock_layout(layout, LOCK_WAIT).map(drop)
         }
         Owner::Plugins => {
             if exists && owner::is_of_plugins(&open()?).map_err(failed)? {

@@ -18,7 +18,7 @@ use super::directory::{Directory, File, Found, Metadata};
 use super::durability::Durability;
 use super::errno::Errno;
 use super::error::{errno_error, io_error};
-use super::lease::Lease;
+use super::mark::Mark;
 use super::path;
 use super::tree::{Tree, not_a_document};
 
@@ -45,22 +45,20 @@ impl Tree {
         Attempt::new(self).commit(changes, is_locked)
     }
 
-    /// Makes the changes under a lease.
+    /// Makes the changes as the plugin that has taken the place over with this mark.
     ///
-    /// The plugin of an abandoned lease may go on later. So each lease has temporary files of its own,
-    /// and the commit removes those of abandoned leases first: they can no longer replace its
-    /// documents.
+    /// A plugin that had the place before may be stopped, and go on later. So each has temporary files
+    /// of its own, and the commit first removes those of others in the directories that it changes.
     ///
     /// # Errors
     ///
-    /// Those of `Writer::commit`.
-    pub fn commit_under_lease(
+    /// Those of `Writer::commit`, and of [`Mark::check`].
+    pub fn commit_as_plugin(
         &self,
         changes: &[Change],
-        lease: &Lease,
+        mark: &Mark,
     ) -> Result<Vec<Option<String>>, CommitError> {
-        let attempt = Attempt { lease: Some(lease), ..Attempt::new(self) };
-        attempt.commit(changes, &|| lease.is_held())
+        Attempt { mark: Some(mark), ..Attempt::new(self) }.commit(changes, &|| true)
     }
 }
 
@@ -90,8 +88,8 @@ struct Step<'a> {
 
 struct Attempt<'a> {
     tree: &'a Tree,
-    /// The lease of a plugin.
-    lease: Option<&'a Lease>,
+    /// The mark of a plugin.
+    mark: Option<&'a Mark>,
     steps: Vec<Step<'a>>,
     /// The index of the current change.
     current: Option<usize>,
@@ -109,7 +107,7 @@ impl<'a> Attempt<'a> {
     fn new(tree: &'a Tree) -> Self {
         Attempt {
             tree,
-            lease: None,
+            mark: None,
             steps: Vec::new(),
             current: None,
             applied: 0,
@@ -149,15 +147,15 @@ impl<'a> Attempt<'a> {
     fn run(&mut self, changes: &'a [Change], is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
         self.check_lock(is_locked)?;
         self.plan(changes)?;
-        for &abandoned in self.lease.map(Lease::abandoned).unwrap_or_default() {
-            self.remove_temporary_of(abandoned)?;
+        if let Some(mark) = self.mark {
+            self.remove_temporaries_of_others(mark)?;
         }
         self.each(Self::check_version)?;
         self.each(Self::make_directories)?;
         self.each(Self::write_temporary)?;
         for index in 0..self.steps.len() {
-            // Writing, syncing and many renames take long. If the lock was removed meanwhile, or the
-            // lease has ended, another writer may be at work.
+            // Writing, syncing and many renames take long. If the lock was removed meanwhile, or
+            // another plugin has taken the place over, another writer may be at work.
             self.check_lock(is_locked)?;
             self.current = Some(index);
             self.apply(index)?;
@@ -194,42 +192,34 @@ impl<'a> Attempt<'a> {
     }
 
     fn check_lock(&mut self, is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
-        if is_locked() {
-            return Ok(());
-        }
-        self.current = None;
         let location = self.tree.layout().location();
-        Err(Error::new(
-            ErrorCode::Io,
-            match self.lease {
-                None => {
-                    format!("the lock of `{location}` was removed while it was held: try again")
-                }
-                Some(_) => format!(
-                    "the lease of `{location}` has ended while this plugin wrote: read it again, and \
-                     try again"
-                ),
-            },
-        ))
+        let checked = match self.mark {
+            Some(mark) => mark.check(location),
+            None if is_locked() => Ok(()),
+            None => Err(Error::new(
+                ErrorCode::Io,
+                format!("the lock of `{location}` was removed while it was held: try again"),
+            )),
+        };
+        if checked.is_err() {
+            self.current = None;
+        }
+        checked
     }
 
-    /// Removes the temporary files of a lease beside the documents. Without them, its plugin can no
-    /// longer replace these documents.
-    fn remove_temporary_of(&mut self, lease: u64) -> Result<(), Error> {
+    /// Removes the temporary files of other plugins from the directories of the documents. Without
+    /// them, these can no longer replace the documents.
+    fn remove_temporaries_of_others(&mut self, mark: &Mark) -> Result<(), Error> {
+        self.current = None;
+        let place = self.tree.layout().location();
         for index in 0..self.steps.len() {
-            self.current = Some(index);
-            let Some(directory) = self.directory(&self.steps[index].parent.clone())? else {
-                continue;
-            };
-            let Step { name, change, .. } = self.steps[index];
-            match directory.remove_file(&path::temporary_of_lease(name, lease)) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(errno) => {
-                    return Err(errno_error(errno, &format!("write `{}`", change.path())));
+            let Step { parent, checked, .. } = &self.steps[index];
+            for location in [parent.clone(), checked.0.clone()] {
+                if let Some(directory) = self.directory(&location)? {
+                    mark.clean(&directory, location.0, &location.1.join("/"), place)?;
                 }
             }
         }
-        self.current = None;
         Ok(())
     }
 
@@ -267,9 +257,9 @@ impl<'a> Attempt<'a> {
                 parent,
                 name,
                 checked: self.locate(area, change.checked_path())?,
-                temporary: match self.lease {
+                temporary: match self.mark {
                     None => path::temporary(name),
-                    Some(lease) => path::temporary_of_lease(name, lease.number()),
+                    Some(mark) => path::temporary_of_plugin(name, mark.number()),
                 },
                 written: false,
                 linked: false,

@@ -29,6 +29,15 @@ pub fn errno_error(errno: Errno, attempt: &str) -> Error {
     Error { code, message: format!("cannot {attempt}: {reason}"), detail: Some(errno_name(errno)) }
 }
 
+/// The same as [`errno_error`] for an attempt to lock a place: without the permission, it can be read.
+pub(crate) fn lock_error(errno: Errno, attempt: &str) -> Error {
+    let error = errno_error(errno, attempt);
+    match errno {
+        Errno::ACCESS | Errno::PERM => Error { code: ErrorCode::ReadOnly, ..error },
+        _ => error,
+    }
+}
+
 /// The same as [`errno_error`] for an error of the standard library.
 pub fn io_error(error: &std::io::Error, attempt: &str) -> Error {
     match Errno::from_io_error(error) {

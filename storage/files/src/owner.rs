@@ -17,7 +17,8 @@ use agent_memory_storage::{Error, ErrorCode};
 
 use super::directory::{Directory, kind_at};
 use super::errno::{Errno, errno_of};
-use super::error::errno_error;
+use super::error::lock_error;
+use super::mark::Mark;
 
 /// The lock file of the hosts that have locks.
 pub const LOCK_FILE: &str = "turn.sqlite";
@@ -32,8 +33,8 @@ const CLAIM: &str = "plugin.claim";
 /// The most bytes of a marker.
 const MAX_BYTES: u64 = 32;
 
-/// Checks that the other hosts do not own a place. A plugin calls it before it takes the lease, so that
-/// it leaves nothing in a place of theirs, and its claim does not refuse them. `location` is the place
+/// Checks that the other hosts do not own a place. A plugin calls it before it takes the place over, so
+/// that it leaves nothing in a place of theirs, and its claim does not refuse them. `location` is the place
 /// for messages.
 ///
 /// # Errors
@@ -43,7 +44,7 @@ const MAX_BYTES: u64 = 32;
 pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     for marker in [CLAIM, OWNER] {
-        // Only a plugin with the lease may remove a claim.
+        // Only the plugin that took the place over last may remove a claim.
         if is_marked(directory, marker).map_err(failed)? {
             return Ok(());
         }
@@ -54,28 +55,36 @@ pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
     }
 }
 
-/// Makes plugins the owner of a place, unless other hosts have written to it. The caller has the lease
-/// of the place.
+/// Makes plugins the owner of a place, unless other hosts have written to it. The mark is that of the
+/// plugin.
 ///
 /// # Errors
 ///
-/// Those of [`check_for_plugins`]; `no-space`; `io`, also if the file system keeps no times.
-pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
+/// Those of [`check_for_plugins`] and of [`Mark::check`]; `no-space`; `io`, also if the file system
+/// keeps no times.
+pub fn claim_for_plugins(directory: &Directory, mark: &Mark, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
-    if is_marked(directory, OWNER).map_err(failed)? {
-        return Ok(());
+    loop {
+        if is_marked(directory, OWNER).map_err(failed)? {
+            return Ok(());
+        }
+        // A claim of another plugin is kept: another host may have been refused for it.
+        if !is_marked(directory, CLAIM).map_err(failed)? {
+            check_for_plugins(directory, location)?;
+            put(directory, CLAIM, mark.number(), location, || mark.check(location))?;
+        }
+        let is_of_hosts = directory.metadata(LOCK_FILE).map_err(failed)?.is_some();
+        mark.check(location)?;
+        if is_of_hosts {
+            remove(directory, CLAIM).map_err(failed)?;
+            return Err(of_hosts(location));
+        }
+        match directory.rename(CLAIM, directory, OWNER) {
+            // A plugin that has just lost the place moved or removed the claim.
+            Err(Errno::NOENT) => {}
+            renamed => return renamed.and_then(|()| directory.sync()).map_err(failed),
+        }
     }
-    // A claim of a plugin whose lease has ended is kept: another host may have been refused for it.
-    if !is_marked(directory, CLAIM).map_err(failed)? {
-        check_for_plugins(directory, location)?;
-        mark(directory, CLAIM, location)?;
-    }
-    if directory.metadata(LOCK_FILE).map_err(failed)?.is_none() {
-        directory.rename(CLAIM, directory, OWNER).map_err(failed)?;
-        return directory.sync().map_err(failed);
-    }
-    remove(directory, CLAIM).map_err(failed)?;
-    Err(of_hosts(location))
 }
 
 /// The error of a plugin in a place of the other hosts.
@@ -117,11 +126,7 @@ pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
 }
 
 fn cannot_lock(errno: Errno, location: &str) -> Error {
-    let error = errno_error(errno, &format!("lock `{location}`"));
-    match errno {
-        Errno::ACCESS | Errno::PERM => Error { code: ErrorCode::ReadOnly, ..error },
-        _ => error,
-    }
+    lock_error(errno, &format!("lock `{location}`"))
 }
 
 /// Whether plugins own a place.
@@ -137,9 +142,9 @@ pub fn is_of_plugins(directory: &Directory) -> Result<bool, Errno> {
 ///
 /// # Errors
 ///
-/// Those of [`claim_for_plugins`], but for the first.
+/// Those of [`claim_for_plugins`] on the file system.
 pub fn hand_over_to_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
-    mark(directory, OWNER, location)
+    put(directory, OWNER, std::process::id().into(), location, || Ok(()))
 }
 
 /// Ends the ownership of plugins. No plugin may use the place meanwhile. The other hosts own it as soon
@@ -170,37 +175,58 @@ fn remove(directory: &Directory, name: &str) -> Result<(), Errno> {
     }
 }
 
-fn mark(directory: &Directory, marker: &str, location: &str) -> Result<(), Error> {
+/// Puts a marker in the place of any other, at once. No other writer has this number. `check` is called
+/// just before.
+fn put(
+    directory: &Directory,
+    marker: &str,
+    writer: u64,
+    location: &str,
+    check: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     // FAT keeps even seconds only.
     let seconds =
         SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 2 * 2;
-    write(directory, marker, seconds).map_err(failed)?;
-    // Without its time, other hosts would take the marker for a copy.
-    if is_marked(directory, marker).map_err(failed)? {
-        return Ok(());
+    let own = format!("{marker}.{writer}");
+    let put = || {
+        write(directory, &own, seconds).map_err(failed)?;
+        // Without its time, other hosts would take the marker for a copy.
+        if !is_marked(directory, &own).map_err(failed)? {
+            let message = format!(
+                "cannot lock `{location}`: the file system does not keep the times of files as they \
+                 are set: use another one"
+            );
+            return Err(Error::new(ErrorCode::Io, message));
+        }
+        check()?;
+        directory.rename(&own, directory, marker).map_err(failed)
+    };
+    if let Err(error) = put() {
+        let _ = remove(directory, &own);
+        return Err(error);
     }
-    remove(directory, marker).map_err(failed)?;
-    let message = format!(
-        "cannot lock `{location}`: the file system does not keep the times of files as they are set: \
-         use another one"
-    );
-    Err(Error::new(ErrorCode::Io, message))
+    directory.sync().map_err(failed)
 }
 
-fn write(directory: &Directory, marker: &str, seconds: u64) -> Result<(), Errno> {
-    remove(directory, marker)?;
-    let mut file = directory.create_file(marker, 0o666)?;
+fn write(directory: &Directory, name: &str, seconds: u64) -> Result<(), Errno> {
+    remove(directory, name)?;
+    let mut file = directory.create_file(name, 0o666)?;
     let written = writeln!(file, "{seconds}")
         .and_then(|()| file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)))
         .and_then(|()| file.sync_all());
-    written.map_err(|error| errno_of(&error))?;
-    directory.sync()
+    written.map_err(|error| errno_of(&error))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
+
+    /// The number of the next plugin.
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
 
     fn lock_directory() -> (tempfile::TempDir, Directory) {
         let scratch = tempfile::tempdir().unwrap();
@@ -208,18 +234,25 @@ mod tests {
         (scratch, directory)
     }
 
+    /// Claims the place for a plugin that takes it over.
+    fn claim(directory: &Directory) -> Result<(), Error> {
+        check_for_plugins(directory, "notes")?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        claim_for_plugins(directory, &Mark::take(directory, number, "notes")?, "notes")
+    }
+
     #[test]
     fn the_second_kind_of_host_is_refused_and_leaves_no_sign() {
         let (scratch, directory) = lock_directory();
-        claim_for_plugins(&directory, "notes").unwrap();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
+        claim(&directory).unwrap();
         let refused = check_for_hosts(scratch.path(), "notes").unwrap_err();
         assert_eq!(refused.code, ErrorCode::ReadOnly);
         assert!(refused.message.contains("hand-over --to hosts"), "{refused}");
 
         let (scratch, directory) = lock_directory();
         std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
-        let refused = claim_for_plugins(&directory, "notes").unwrap_err();
+        let refused = claim(&directory).unwrap_err();
         assert_eq!(refused.code, ErrorCode::ReadOnly);
         assert!(refused.message.contains("hand-over --to plugins"), "{refused}");
         assert_eq!(check_for_plugins(&directory, "notes").unwrap_err(), refused);
@@ -236,8 +269,8 @@ mod tests {
             let mut host = None;
             for step in order.chars() {
                 match step {
-                    'p' => mark(&directory, CLAIM, "notes").unwrap(),
-                    'P' => plugin = Some(claim_for_plugins(&directory, "notes").is_ok()),
+                    'p' => put(&directory, CLAIM, 7, "notes", || Ok(())).unwrap(),
+                    'P' => plugin = Some(claim(&directory).is_ok()),
                     'h' => std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap(),
                     _ => host = Some(check_for_hosts(scratch.path(), "notes").is_ok()),
                 }
@@ -247,30 +280,54 @@ mod tests {
     }
 
     #[test]
-    fn of_two_threads_at_most_one_may_write() {
-        for _ in 0..200 {
+    fn of_plugins_and_a_host_in_threads_at_most_one_kind_may_write() {
+        for plugins in [1, 2, 3].repeat(150) {
             let (scratch, directory) = lock_directory();
-            let start = std::sync::Barrier::new(2);
+            let start = Barrier::new(plugins + 1);
+            let claims = || {
+                start.wait();
+                claim(&directory).is_ok()
+            };
             std::thread::scope(|scope| {
-                let plugin = scope.spawn(|| {
-                    start.wait();
-                    claim_for_plugins(&directory, "notes").is_ok()
-                });
+                let plugins: Vec<_> = (0..plugins).map(|_| scope.spawn(claims)).collect();
                 start.wait();
                 std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
                 let host = check_for_hosts(scratch.path(), "notes").is_ok();
-                assert!(!(host && plugin.join().unwrap()));
+                for plugin in plugins {
+                    assert!(!(host && plugin.join().unwrap()));
+                }
             });
+        }
+    }
+
+    #[test]
+    fn plugins_that_come_at_once_own_the_place_and_the_last_may_write() {
+        for _ in 0..200 {
+            let (scratch, directory) = lock_directory();
+            let start = Barrier::new(3);
+            let claimed = std::thread::scope(|scope| {
+                let claims = || {
+                    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+                    start.wait();
+                    let mark = Mark::take(&directory, number, "notes").unwrap();
+                    (claim_for_plugins(&directory, &mark, "notes").is_ok(), mark)
+                };
+                let plugins: Vec<_> = (0..3).map(|_| scope.spawn(claims)).collect();
+                plugins.into_iter().map(|plugin| plugin.join().unwrap()).collect::<Vec<_>>()
+            });
+            let last = claimed.iter().filter(|(_, mark)| mark.check("notes").is_ok());
+            assert_eq!(last.map(|(owns, _)| *owns).collect::<Vec<_>>(), [true]);
+            check_for_hosts(scratch.path(), "notes").unwrap_err();
         }
     }
 
     #[test]
     fn a_claim_of_a_plugin_that_stopped_refuses_other_hosts_until_the_next_plugin_looks() {
         let (scratch, directory) = lock_directory();
-        mark(&directory, CLAIM, "notes").unwrap();
+        put(&directory, CLAIM, 7, "notes", || Ok(())).unwrap();
         let before = directory.metadata(CLAIM).unwrap();
         check_for_hosts(scratch.path(), "notes").unwrap_err();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
         // Its claim was never away.
         assert_eq!(directory.metadata(OWNER).unwrap(), before);
     }
@@ -279,10 +336,10 @@ mod tests {
     fn a_claim_in_a_place_of_other_hosts_is_removed_by_the_next_plugin() {
         let (scratch, directory) = lock_directory();
         std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
-        mark(&directory, CLAIM, "notes").unwrap();
+        put(&directory, CLAIM, 7, "notes", || Ok(())).unwrap();
         check_for_hosts(scratch.path(), "notes").unwrap_err();
         check_for_plugins(&directory, "notes").unwrap();
-        claim_for_plugins(&directory, "notes").unwrap_err();
+        claim(&directory).unwrap_err();
         check_for_hosts(scratch.path(), "notes").unwrap();
     }
 
@@ -319,14 +376,14 @@ mod tests {
     #[test]
     fn a_marker_is_written_with_an_even_second() {
         let (_scratch, directory) = lock_directory();
-        mark(&directory, OWNER, "notes").unwrap();
+        put(&directory, OWNER, 7, "notes", || Ok(())).unwrap();
         assert_eq!(directory.metadata(OWNER).unwrap().unwrap().modified.0 % 2, 0);
     }
 
     #[test]
     fn a_marker_that_came_with_a_copy_is_ignored() {
         let (from, directory) = lock_directory();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
         let (to, _) = lock_directory();
         // As a copy a moment later: std's copy keeps no times.
         std::thread::sleep(Duration::from_millis(5));
@@ -338,22 +395,22 @@ mod tests {
     #[test]
     fn a_lock_file_that_comes_later_does_not_end_the_ownership_of_plugins() {
         let (scratch, directory) = lock_directory();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
         std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
         check_for_hosts(scratch.path(), "notes").unwrap_err();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
     }
 
     #[test]
     fn a_place_is_handed_over_both_ways() {
         let (scratch, directory) = lock_directory();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
         assert_eq!(is_of_plugins(&directory), Ok(true));
         take_from_plugins(&directory).unwrap();
         assert_eq!(is_of_plugins(&directory), Ok(false));
         check_for_hosts(scratch.path(), "notes").unwrap();
         std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
         hand_over_to_plugins(&directory, "notes").unwrap();
-        claim_for_plugins(&directory, "notes").unwrap();
+        claim(&directory).unwrap();
     }
 }

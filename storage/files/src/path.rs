@@ -28,9 +28,16 @@ pub(crate) fn temporary(name: &str) -> String {
     temporary_with(name, TEMPORARY_SUFFIX)
 }
 
-/// The same, for the writer that has the lease with a number.
-pub(crate) fn temporary_of_lease(name: &str, number: u64) -> String {
+/// The same, for the plugin with this number.
+pub(crate) fn temporary_of_plugin(name: &str, number: u64) -> String {
     temporary_with(name, &format!(".{number}{TEMPORARY_SUFFIX}"))
+}
+
+/// The number of the plugin that has a temporary file of this name; none if no plugin has it.
+pub(crate) fn plugin_of_temporary(temporary: &str) -> Option<u64> {
+    // A new database and the document `7` have such a name without one of a document in front.
+    let (document, number) = temporary.strip_suffix(TEMPORARY_SUFFIX)?.rsplit_once('.')?;
+    if document.is_empty() { None } else { number.parse().ok() }
 }
 
 fn temporary_with(name: &str, suffix: &str) -> String {
@@ -100,9 +107,16 @@ mod tests {
             let expected = spelled(&case["temporary"]);
             assert_eq!(temporary(&name), expected);
             assert!(is_temporary(&expected) && expected.len() <= 255);
-            let of_lease = temporary_of_lease(&name, u64::MAX);
-            assert!(is_temporary(&of_lease) && of_lease.len() <= 255);
-            assert_ne!(of_lease, temporary_of_lease(&name, 1));
+            assert_eq!(plugin_of_temporary(&expected), None);
+            let of_plugin = temporary_of_plugin(&name, u64::MAX);
+            assert!(is_temporary(&of_plugin) && of_plugin.len() <= 255);
+            assert_eq!(plugin_of_temporary(&of_plugin), Some(u64::MAX));
+            assert_ne!(of_plugin, temporary_of_plugin(&name, 1));
+        }
+        for of_others in
+            [temporary("7"), temporary("a.b"), format!(".0000000000000007{TEMPORARY_SUFFIX}")]
+        {
+            assert_eq!(plugin_of_temporary(&of_others), None, "{of_others}");
         }
     }
 }

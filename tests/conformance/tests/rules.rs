@@ -74,6 +74,7 @@ fn tests() -> BTreeSet<String> {
         "core-component",
         "host-native",
         "host-node/test",
+        "host-wasi/tests",
         "storage",
         "tests/conformance/src",
         "tests/conformance/tests",
