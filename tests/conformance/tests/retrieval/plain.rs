@@ -18,8 +18,9 @@ impl Plain {
             _ => "unicode61",
         };
         let database = Connection::open_in_memory().expect("a database");
-        let create =
-            format!("CREATE VIRTUAL TABLE texts USING fts5 (key UNINDEXED, text, tokenize = '{tokenizer}')");
+        let create = format!(
+            "CREATE VIRTUAL TABLE texts USING fts5 (key UNINDEXED, text, tokenize = '{tokenizer}')"
+        );
         database.execute_batch(&create).expect("FTS5");
         for (key, text) in texts {
             let insert = "INSERT INTO texts (key, text) VALUES (?, ?)";
@@ -44,7 +45,8 @@ impl Plain {
     /// The words of a question without stop words. In Japanese, each three characters of it.
     fn terms(&self, question: &str) -> BTreeSet<String> {
         let question = question.to_lowercase();
-        let words = question.split(|of: char| !of.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words =
+            question.split(|of: char| !of.is_alphanumeric()).filter(|word| !word.is_empty());
         if self.language == "ja" {
             let letters: Vec<Vec<char>> = words.map(|word| word.chars().collect()).collect();
             let three = letters.iter().flat_map(|word| word.windows(3));

@@ -1,6 +1,8 @@
 //! Texts of six kinds in four languages, beside plain bm25 over the same texts. All were written for this
 //! test, and each question and its answers before any search.
 
+use std::collections::BTreeSet;
+
 use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::Place;
 use serde::Deserialize;
@@ -10,6 +12,25 @@ use super::plain::Plain;
 use super::{Quality, Ranks, call, paraphrases, read};
 
 const LANGUAGES: [&str; 4] = ["en", "de", "es", "ja"];
+
+/// How far a measure is below that of plain bm25 where it should not be. The aim is an empty list. A
+/// question more or less is 0.05.
+///
+/// - In long messages in German and Spanish, as in English, the answer is among the first ten as often,
+///   but less often the first. Parts and context are not the cause: with the bm25 of whole messages alone,
+///   English loses 0.12.
+/// - In the sessions in German, plain bm25 finds an answer by the stop word `alles`.
+const GAPS: [(&str, Measure, f64); 4] = [
+    ("Messages in en", Measure::ReciprocalRank, 0.06),
+    ("Messages in de", Measure::ReciprocalRank, 0.14),
+    ("Messages in es", Measure::ReciprocalRank, 0.07),
+    ("Sessions in de", Measure::Recall, 0.08),
+];
+
+/// The share of questions with an answer that are marked nevertheless is below this, by language. They
+/// are asked in words of their own, so hits have seldom half of them. The aim is 0.1. In Japanese, pairs
+/// of characters that are only grammar count as words.
+const MOST_MARKED: [(&str, f64); 4] = [("en", 0.55), ("de", 0.73), ("es", 0.55), ("ja", 0.91)];
 
 /// A turn of a conversation, a message, or a note.
 #[derive(Deserialize)]
@@ -39,6 +60,14 @@ enum Kind {
     Notes,
     /// A question that no text answers.
     None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Measure {
+    /// R@10.
+    Recall,
+    /// MRR.
+    ReciprocalRank,
 }
 
 /// A text and a question about it that have hardly a word in common.
@@ -96,13 +125,14 @@ impl Set {
         }
     }
 
-    /// Searches for all questions, prints how well they find their answers, and returns this with the
-    /// quality of plain bm25.
-    fn qualities<'q>(
+    /// Searches for all questions, and prints how well they find their answers. No measure may be below
+    /// that of plain bm25 by more than the tolerance or the known gap.
+    fn check<'q>(
         &self,
         name: &str,
         questions: impl Iterator<Item = (&'q str, Vec<String>)>,
-    ) -> (Quality, Quality) {
+        tolerance: f64,
+    ) {
         let of_both = questions.map(|(question, answers)| {
             let plain = ranks(&answers, &self.plain.keys(question));
             (self.search(question, &answers).ranks, plain)
@@ -118,7 +148,22 @@ impl Set {
             plain.recall_at_10,
             plain.mean_reciprocal_rank
         );
-        (ours, plain)
+        for measure in [Measure::Recall, Measure::ReciprocalRank] {
+            let gap = GAPS.iter().find(|(of, which, _)| *of == name && *which == measure);
+            let most = gap.map_or(tolerance, |(_, _, gap)| *gap);
+            let below = measure.of(&plain) - measure.of(&ours);
+            // Sums of the same shares in another order differ in the last bits.
+            assert!(below <= most + 1e-9, "{name}: {measure:?} is {below:.3} below plain bm25");
+        }
+    }
+}
+
+impl Measure {
+    fn of(self, quality: &Quality) -> f64 {
+        match self {
+            Self::Recall => quality.recall_at_10,
+            Self::ReciprocalRank => quality.mean_reciprocal_rank,
+        }
     }
 }
 
@@ -180,53 +225,59 @@ fn of_kind(questions: &[Question], kind: Kind) -> impl Iterator<Item = (&str, Ve
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
-fn texts_of_each_kind_and_language_are_found_as_well_as_by_plain_bm25() {
+fn texts_of_each_kind_and_language_are_found_about_as_well_as_by_plain_bm25() {
     for language in LANGUAGES {
         let questions = questions(language);
-        for kind in [Kind::Turns, Kind::Messages, Kind::Notes] {
+        for (kind, tolerance) in [(Kind::Turns, 0.0), (Kind::Messages, 0.0), (Kind::Notes, 0.01)] {
             let set = Set::new(language, &texts(language, kind));
-            set.qualities(&format!("{kind:?} in {language}"), of_kind(&questions, kind));
+            set.check(&format!("{kind:?} in {language}"), of_kind(&questions, kind), tolerance);
         }
         let set = Set::new(language, &sessions(language));
         let about_sessions = of_kind(&questions, Kind::Turns).map(|(question, turns)| {
-            let mut sessions: Vec<String> = turns.iter().map(|turn| session(turn)).collect();
-            sessions.sort();
-            sessions.dedup();
-            (question, sessions)
+            let sessions: BTreeSet<String> = turns.iter().map(|turn| session(turn)).collect();
+            (question, sessions.into_iter().collect())
         });
-        set.qualities(&format!("Sessions in {language}"), about_sessions);
+        set.check(&format!("Sessions in {language}"), about_sessions, 0.01);
     }
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
-fn paraphrases_in_other_languages_are_found_as_well_as_by_plain_bm25() {
+fn paraphrases_in_each_language_are_found_at_least_as_well_as_by_plain_bm25() {
     for language in LANGUAGES {
         let paraphrases: Vec<Paraphrase> = match language {
-            "en" => {
-                let english = paraphrases().into_iter().filter(|one| one.language == "en");
-                english
-                    .map(|one| Paraphrase { key: one.key, text: one.text, question: one.question })
-                    .collect()
-            }
+            "en" => english_paraphrases(),
             _ => read(&format!("{language}/paraphrases.jsonl")),
         };
+        // Each is kept on a day of its own, so that nothing is around it.
         let texts = paraphrases.iter().enumerate().map(|(index, one)| {
             let (month, day) = (index / 28 + 1, index % 28 + 1);
             (one.key.clone(), format!("2025-{month:02}-{day:02}T10:00:00.000Z"), one.text.clone())
         });
         let set = Set::new(language, &texts.collect::<Vec<_>>());
         let questions = paraphrases.iter().map(|one| (&*one.question, vec![one.key.clone()]));
-        set.qualities(&format!("Paraphrases in {language}"), questions);
+        set.check(&format!("Paraphrases in {language}"), questions, 0.0);
     }
+}
+
+fn english_paraphrases() -> Vec<Paraphrase> {
+    let english = paraphrases().into_iter().filter(|one| one.language == "en");
+    let plainly = |one: super::Paraphrase| Paraphrase {
+        key: one.key,
+        text: one.text,
+        question: one.question,
+    };
+    english.map(plainly).collect()
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn questions_without_an_answer_are_marked_in_each_language() {
-    for language in LANGUAGES {
+    for (language, most_marked) in MOST_MARKED {
         let questions = questions(language);
-        let (mut without, mut near, mut answerable) = (Vec::new(), Vec::new(), Vec::new());
+        let mut without = Vec::new();
+        let mut near = Vec::new();
+        let mut answerable = Vec::new();
         for kind in [Kind::Turns, Kind::Messages, Kind::Notes] {
             let set = Set::new(language, &texts(language, kind));
             for question in &questions {
@@ -252,5 +303,7 @@ fn questions_without_an_answer_are_marked_in_each_language() {
             share(&answerable),
             answerable.len()
         );
+        assert!(share(&without) > 0.9, "{language}: {without:?}");
+        assert!(share(&answerable) < most_marked, "{language}: {answerable:?}");
     }
 }
