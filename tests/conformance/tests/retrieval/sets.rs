@@ -70,6 +70,14 @@ enum Measure {
     ReciprocalRank,
 }
 
+/// A text that is added to a store.
+struct Added {
+    key: String,
+    /// The time of the call.
+    now: String,
+    text: String,
+}
+
 /// A text and a question about it that have hardly a word in common.
 #[derive(Deserialize)]
 struct Paraphrase {
@@ -95,17 +103,17 @@ struct Found {
 
 impl Set {
     /// Each text is added at its time.
-    fn new(language: &str, texts: &[(String, String, String)]) -> Self {
+    fn new(language: &str, texts: &[Added]) -> Self {
         let storage = InMemoryStorage::new();
         storage.grant(Place::named("records"));
-        let add = |(key, now, text): &(String, String, String)| {
+        let add = |Added { key, now, text }: &Added| {
             let arguments = json!({"content": text});
             let added = call(&storage, &settings(), now, "add_recent_learning", &arguments);
             let id = added["memory"]["id"].as_str().expect("an id");
             (id.to_owned(), key.clone())
         };
         let keys = texts.iter().map(add).collect();
-        let plain = Plain::new(language, texts.iter().map(|(key, _, text)| (&**key, &**text)));
+        let plain = Plain::new(language, texts.iter().map(|one| (&*one.key, &*one.text)));
         Self { storage, plain, keys }
     }
 
@@ -179,7 +187,7 @@ fn ranks(answers: &[String], keys: &[String]) -> Ranks {
 
 /// The texts of a kind, each at its time: turns and messages one after the other on their dates, and
 /// all notes within half an hour.
-fn texts(language: &str, kind: Kind) -> Vec<(String, String, String)> {
+fn texts(language: &str, kind: Kind) -> Vec<Added> {
     let (file, seconds) = match kind {
         Kind::Turns => ("turns", 60),
         Kind::Messages => ("messages", 120),
@@ -190,19 +198,20 @@ fn texts(language: &str, kind: Kind) -> Vec<(String, String, String)> {
     let at = texts.into_iter().enumerate().map(|(index, Text { key, date, text })| {
         let second = index * seconds;
         let (hour, minute, second) = (9 + second / 3600, second / 60 % 60, second % 60);
-        (key, format!("{date}T{hour:02}:{minute:02}:{second:02}.000Z"), text)
+        let now = format!("{date}T{hour:02}:{minute:02}:{second:02}.000Z");
+        Added { key, now, text }
     });
     at.collect()
 }
 
 /// The sessions of the conversations: each has the texts of its turns.
-fn sessions(language: &str) -> Vec<(String, String, String)> {
-    let mut sessions: Vec<(String, String, String)> = Vec::new();
-    for (key, now, text) in texts(language, Kind::Turns) {
-        let session = session(&key);
-        match sessions.last_mut().filter(|last| last.0 == session) {
-            Some((_, _, of_session)) => *of_session += &format!("\n\n{text}"),
-            None => sessions.push((session, now, text)),
+fn sessions(language: &str) -> Vec<Added> {
+    let mut sessions: Vec<Added> = Vec::new();
+    for turn in texts(language, Kind::Turns) {
+        let key = session(&turn.key);
+        match sessions.last_mut().filter(|last| last.key == key) {
+            Some(session) => session.text += &format!("\n\n{}", turn.text),
+            None => sessions.push(Added { key, ..turn }),
         }
     }
     sessions
@@ -252,7 +261,8 @@ fn paraphrases_in_each_language_are_found_at_least_as_well_as_by_plain_bm25() {
         // Each is kept on a day of its own, so that nothing is around it.
         let texts = paraphrases.iter().enumerate().map(|(index, one)| {
             let (month, day) = (index / 28 + 1, index % 28 + 1);
-            (one.key.clone(), format!("2025-{month:02}-{day:02}T10:00:00.000Z"), one.text.clone())
+            let now = format!("2025-{month:02}-{day:02}T10:00:00.000Z");
+            Added { key: one.key.clone(), now, text: one.text.clone() }
         });
         let set = Set::new(language, &texts.collect::<Vec<_>>());
         let questions = paraphrases.iter().map(|one| (&*one.question, vec![one.key.clone()]));
