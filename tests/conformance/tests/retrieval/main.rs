@@ -1,10 +1,13 @@
 //! Whether questions in plain words find what was kept: 320 questions about 930 memories, which are
-//! worded differently, and 100 about 100 more. `retrieval/` has all of them. The figures are the same on
-//! every machine:
+//! worded differently, and 100 about 100 more; and texts of six kinds in four languages, see `sets.rs`.
+//! `retrieval/` has all of them. The figures are the same on every machine:
 //!
 //! ```text
 //! cargo test --release -p agent-memory-conformance --test retrieval -- --show-output
 //! ```
+
+mod plain;
+mod sets;
 
 use std::collections::BTreeMap;
 use std::fs;
