@@ -7,6 +7,10 @@ use agent_memory_storage_files::canonical;
 use agent_memory_storage_files::git_common_directory;
 use std::path::{Path, PathBuf};
 
+/// The directory of session logs in a repository.
+#[cfg(feature = "cli")]
+pub(crate) const DOCUMENTS: &str = ".github/agent-memory";
+
 /// The repository around a directory: the nearest directory at or above it that has a `.git`.
 ///
 /// None if there is no repository, or if it is `/` or the home directory: these hold far more than
@@ -36,6 +40,17 @@ pub(crate) fn common_directory_around(directory: &Path) -> Result<Option<PathBuf
         }
     }
     Ok(None)
+}
+
+/// The main worktree of the repository whose linked worktree is around a directory, if it has session logs
+/// and the linked one has none yet: Git takes logs to a new worktree only once they are committed.
+#[cfg(feature = "cli")]
+pub(crate) fn main_worktree_with_logs(directory: &Path) -> Option<PathBuf> {
+    let linked = repository_around(directory)?;
+    let common = common_directory_around(directory).ok()??;
+    let main = common.parent().filter(|_| common.ends_with(".git"))?;
+    let has_logs = |top: &Path| top.join(DOCUMENTS).is_dir();
+    (main != linked && has_logs(main) && !has_logs(&linked)).then(|| main.to_owned())
 }
 
 fn home() -> Option<PathBuf> {

@@ -291,6 +291,9 @@ fn a_session_shows_what_the_last_one_of_its_project_decided_with_hooks_alone() {
     assert_ne!(kept["result"]["isError"], true, "{kept}");
     let begun = client.call("start_session", json!({}));
     assert_ne!(begun["result"]["isError"], true, "{begun}");
+    let decision = json!({"section": "Decisions", "content": "- Ship on Tuesdays."});
+    let logged = client.call("append_entry", decision);
+    assert_ne!(logged["result"]["isError"], true, "{logged}");
     assert!(client.end().1.success());
     assert_eq!(hook(&scene, &of_event("SessionEnd"), "main"), "");
     let agents = fs::read_dir(scene.path("main/.github/agent-memory")).expect("a directory");
@@ -303,7 +306,9 @@ fn a_session_shows_what_the_last_one_of_its_project_decided_with_hooks_alone() {
         let told = hook(&scene, &of_event("SessionStart"), directory);
         let told: Value = serde_json::from_str(&told).expect("JSON");
         let text = told["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
-        assert_eq!(text.contains("Keep the cache in SQLite."), is_told, "{directory}: {text}");
+        for decision in ["Keep the cache in SQLite.", "Ship on Tuesdays."] {
+            assert_eq!(text.contains(decision), is_told, "{directory}: {text}");
+        }
         let name = agent.file_name().and_then(|name| name.to_str()).expect("a name");
         assert!(is_told || !text.contains(name), "{directory}: {text}");
     }

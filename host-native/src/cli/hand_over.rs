@@ -1,5 +1,6 @@
 use super::output::print;
 use super::{Error, help};
+use crate::enclosing_repository::DOCUMENTS;
 use crate::storage::{ErrorCode, lock_layout};
 use agent_memory_storage_files::{
     Directory, Grant, Layout, OWN, Repository, canonical, errno_error, owner, remove_mark,
@@ -36,9 +37,6 @@ enum Owner {
 
 /// How long the command waits for the lock of a place.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-
-/// Where the documents of a repository are.
-const DOCUMENTS: &str = ".github/agent-memory";
 
 impl HandOver {
     pub(super) fn run(self) -> Result<ExitCode, Error> {

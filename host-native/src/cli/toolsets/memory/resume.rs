@@ -1,12 +1,14 @@
 //! The resumption of earlier work, as text.
 
 use super::ask::ask;
+use crate::Builder;
 use crate::cli::answer::read;
 use crate::cli::output::{print, print_json, print_note};
 use crate::cli::program::builder;
 use crate::cli::settings::Reach;
 use crate::cli::terminal::visible;
 use crate::cli::{Error, help};
+use crate::enclosing_repository::main_worktree_with_logs;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -76,8 +78,11 @@ impl Request {
     /// The tool's result.
     pub(super) fn ask(&self, reach: &Reach) -> Result<String, Error> {
         // The toolset is named because a variable may leave it out of `all`.
-        let memory = reach.builder(builder().toolsets(["all", "memory"]))?;
-        let memory = memory.build().map_err(Error::usage)?;
+        let builder = reach.builder(builder().toolsets(["all", "memory"]))?;
+        let here = std::env::current_dir().ok();
+        let main = here.and_then(|here| main_worktree_with_logs(&here));
+        let builder = main.into_iter().fold(builder, Builder::allow);
+        let memory = builder.build().map_err(Error::usage)?;
         ask(&memory, TOOL, &self.arguments())
     }
 
