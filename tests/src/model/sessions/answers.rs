@@ -55,7 +55,7 @@ impl Sessions {
         let number = |name: &str| given.get(name).and_then(Value::as_u64);
         let from = number("from").unwrap_or(0) as usize;
         let answered = match call.tool.as_str() {
-            "start_session" => agent.start_session(name, date),
+            "start_session" => agent.start_session(name, date, today),
             "append_entry" => agent.append_entry(name, date, section, &call.meaning),
             "read_summary" => {
                 agent.read_summary(name, from, number("limit").unwrap_or(50_000) as usize)
@@ -137,7 +137,7 @@ impl Agent {
         self.schema.clone().unwrap_or_default()
     }
 
-    fn start_session(&mut self, name: &str, date: &str) -> Answered {
+    fn start_session(&mut self, name: &str, date: &str, today: &str) -> Answered {
         let schema = self.effective_schema();
         let log = self.logs.get(date);
         if log.is_some_and(|log| log.is_malformed(&schema)) {
@@ -153,7 +153,7 @@ impl Agent {
                 "created": created,
                 "session_id": log.session_id,
             }),
-            warnings: Some(warnings(&schema, Some(log))),
+            warnings: Some([warnings(&schema, Some(log)), future(date, today)].concat()),
         })
     }
 
@@ -374,6 +374,13 @@ fn is_near(document: &Document, section: &str) -> bool {
     let key = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
     let mut names = document.sections.iter().filter_map(|section| section.name.as_deref());
     names.any(|name| key(name) == key(section))
+}
+
+/// The text of the warning of a day after tomorrow.
+fn future(date: &str, today: &str) -> Vec<String> {
+    let day = |text: &str| text.parse::<jiff::civil::Date>().expect("the model's dates are dates");
+    let is_future = day(today).tomorrow().is_ok_and(|tomorrow| day(date) > tomorrow);
+    if is_future { vec![format!("{date} is in the future")] } else { Vec::new() }
 }
 
 /// The text that each warning has to contain.
