@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::names::{AgentName, name_error};
 use crate::source::Owner;
+use crate::time::Date;
 
 /// The most items of a part. An answer rarely has room for more.
 const MAX_ITEMS: usize = 200;
@@ -14,25 +15,48 @@ const MAX_ITEMS: usize = 200;
 pub(crate) struct Part {
     pub title: String,
     pub owner: Owner,
+    pub rank: Rank,
     /// The items, not all of them if they are many. The first ones are the last to be left out.
-    pub items: Vec<String>,
-    /// Whether they are told in the reverse order, in which they stand in their document.
+    pub items: Vec<Item>,
+    /// Whether the items of a day are told in the reverse order, in which they stand in their document.
     pub is_reversed: bool,
-    /// How many there are.
-    pub total: Total,
+    /// How many items there are in storage. Never fewer than `items`.
+    pub total: u64,
+    /// The documents that `total` counts, such as `the last 10 logs`, if there are others.
+    pub counted_in: Option<String>,
     /// The tool that reads the rest.
     pub read: String,
 }
 
-/// The number of the items that a part has in storage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Total {
-    /// The part has all of them.
+/// An item of a part.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Item {
+    pub text: String,
+    /// The day of its document. The heading of the part names it.
+    pub day: Option<Date>,
+}
+
+impl From<String> for Item {
+    fn from(text: String) -> Self {
+        Self { text, day: None }
+    }
+}
+
+/// What a part is about. Where parts have too little room, those of the last kinds are left out first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    NextActions,
+    OpenQuestions,
+    /// Also the sections of a team's schema.
+    Decisions,
+    CurrentTask,
+    CoreMemories,
+    Summary,
+    RecentMemories,
+    EarlierMemories,
+    /// Documents by their names: pages, files and items.
     #[default]
-    AllHere,
-    Known(u64),
-    /// There are more than the part has.
-    More,
+    Documents,
 }
 
 /// Collects the parts of all toolsets.
@@ -111,12 +135,8 @@ impl<'a> Parts<'a> {
 
     /// Adds a part, unless it is empty.
     pub fn add(&mut self, mut part: Part) {
-        if part.items.len() > MAX_ITEMS {
-            if part.total == Total::AllHere {
-                part.total = Total::Known(part.items.len() as u64);
-            }
-            part.items.truncate(MAX_ITEMS);
-        }
+        part.total = part.total.max(part.items.len() as u64);
+        part.items.truncate(MAX_ITEMS);
         if !part.items.is_empty() {
             self.parts.push(part);
         }

@@ -45,13 +45,44 @@ fn every_granted_repository_is_told_and_one_that_cannot_be_opened_is_named() {
     assert!(warnings.len() == 1 && warnings[0].as_str().is_some_and(|of| of.contains("`/c`")));
 }
 
+#[test]
+fn the_last_20_logs_are_told_and_the_heading_says_so_if_there_are_older_ones() {
+    let storage = MemoryStorage::new();
+    let place = Place::repository("/a");
+    storage.grant(place.clone());
+    let put = |day: u32, text: &str| {
+        let log = format!("# ada — 2025-01-{day:02}\n\n## Header\n\n## Open Questions\n\n{text}\n");
+        storage.put(&place, Area::Documents, &format!("ada/logs/2025-01-{day:02}.md"), log);
+    };
+    let told = || {
+        let answer = call(&storage, "sessions", "resume_memory", &json!({}));
+        answer["text"].as_str().expect("a text").to_owned()
+    };
+    (1..=20).for_each(|day| put(day, &format!("- Question {day}?")));
+    let heading = |days: &str, count: &str| {
+        format!("## Open Questions of {days}: agent `ada` in sessions of `/a`{count}\n\n")
+    };
+    let all = told();
+    assert!(all.contains(&heading("2025-01-01 to 2025-01-20", "")), "{all}");
+    put(21, "- Question 21?");
+    let last = told();
+    let count = " (20 of 20 in the last 20 logs; `read_session` reads more)";
+    assert!(last.contains(&heading("2025-01-02 to 2025-01-21", count)), "{last}");
+    assert!(last.contains("- 2025-01-21: Question 21?\n- 2025-01-20: Question 20?\n"), "{last}");
+    // A long log ends the reading.
+    put(22, &format!("{}\n\n- Question 22?", "text ".repeat(60_000)));
+    let long = told();
+    assert!(long.contains(" in the last log; `read_session` reads more)\n\n"), "{long}");
+}
+
 /// Many long documents, which a call that reads all of them would take long for.
 #[test]
 fn a_text_is_within_its_budget_whatever_is_stored() {
     let storage = MemoryStorage::new();
     let place = Place::repository("/a");
     storage.grant(place.clone());
-    let long = format!("## Decisions\n\n{}\n", "- décidé ``` ok\n".repeat(5_000));
+    let items: String = (0..5_000).map(|at| format!("- décidé ``` {at}\n")).collect();
+    let long = format!("## Decisions\n\n{items}\n");
     for at in 0..40 {
         let agent = format!("agent-{at:02}");
         let log = format!("# {agent} — 2025-01-18\n\n## Header\n\n{long}");

@@ -32,7 +32,7 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "files",
     title: "Memory files",
-    description: "Text files below `/memories`, arranged by a model",
+    description: "Text files below `/memories`, for all repositories",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::FilesSettings>("files").map(drop),

@@ -6,7 +6,7 @@ use super::search::owner;
 use super::tree::Files;
 use super::walk::{Walk, Which};
 use crate::error::ReadError;
-use crate::resume::{Part, Parts, Total};
+use crate::resume::{Item, Part, Parts};
 use crate::text::{excerpt, lines};
 use crate::tool::{Call, Checked, Resume};
 
@@ -28,7 +28,7 @@ fn add(files: &Files<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     for error in left {
         parts.warn(format!("memory files: {}", error.message()));
     }
-    let total = Total::Known(found.len() as u64);
+    let total = found.len() as u64;
     let mut items = Vec::new();
     for (path, status) in found.into_iter().take(MOST) {
         let beginning = match files.text(&path) {
@@ -40,10 +40,10 @@ fn add(files: &Files<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
             }
             Err(ReadError::Other(error)) => return Err(error),
         };
-        items.push(match beginning {
+        items.push(Item::from(match beginning {
             Some(beginning) => format!("`{path}`: {beginning}"),
             None => format!("`{path}`"),
-        });
+        }));
     }
     parts.add(Part {
         title: "Memory files".to_owned(),

@@ -16,7 +16,8 @@ use crate::source::{
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
 
-pub(super) const SOURCE: Source = Source { toolset: "files", collect, read, collections };
+pub(super) const SOURCE: Source =
+    Source { toolset: "files", keeps_by_agent: false, collect, read, collections };
 
 /// The collections that a search of the caller looks at.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {

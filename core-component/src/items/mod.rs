@@ -32,7 +32,7 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "items",
     title: "Items",
-    description: "JSON objects under keys in namespaces",
+    description: "JSON objects under keys in namespaces, for all repositories",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::ItemsSettings>("items").map(drop),

@@ -7,7 +7,7 @@ use super::filter::Filter;
 use super::reach::Reach;
 use super::search::owner;
 use super::transaction::read_view;
-use crate::resume::{Part, Parts, Total};
+use crate::resume::{Item, Part, Parts};
 use crate::text::{excerpt, lines};
 use crate::tool::{Call, Checked, Resume};
 
@@ -37,8 +37,8 @@ fn add(call: &Call<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     parts.add(Part {
         title: "Items".to_owned(),
         owner: owner(),
-        items: items.into_iter().map(line).collect(),
-        total: Total::Known(count),
+        items: items.into_iter().map(line).map(Item::from).collect(),
+        total: count,
         read: call.listed("items", "search_items"),
         ..Part::default()
     });

@@ -15,8 +15,13 @@ use crate::source::{
 };
 use crate::tool::{Call, Checked, Source};
 
-pub(super) const SOURCE: Source =
-    Source { toolset: "items", collect, read: |call, _, keys| Ok(read(call, keys)?), collections };
+pub(super) const SOURCE: Source = Source {
+    toolset: "items",
+    keeps_by_agent: false,
+    collect,
+    read: |call, _, keys| Ok(read(call, keys)?),
+    collections,
+};
 
 /// The collection that a search of the caller looks at.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {

@@ -51,8 +51,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "layers",
     title: "Memory in layers",
-    description: "What an agent is doing: its current task, recent memories, which summarise themselves, \
-                  episodes and a few core memories",
+    description: "What an agent is doing in all repositories: its current task, recent memories, which \
+                  summarise themselves, episodes and a few core memories",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::LayersSettings>("layers").map(drop),

@@ -4,7 +4,7 @@ use super::agent::Agent;
 use super::agents::names;
 use super::get_memory_summary::{Output, dated, summary, task_text};
 use super::search::owner;
-use crate::resume::{Part, Parts, Total};
+use crate::resume::{Item, Part, Parts, Rank};
 use crate::tool::{Call, Checked, Resume};
 
 pub(super) const RESUME: Resume =
@@ -17,27 +17,30 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     let agent = Agent::open(call, &name)?;
     let Output { current_task, core_memories, recent_memories, memory_compost, warnings, .. } =
         summary(&agent)?;
-    let mut add = |title: &str, items: Vec<String>, count: i64, read: &str| {
+    let mut add = |rank, title: &str, items: Vec<String>, count: i64, read: &str| {
         parts.add(Part {
             title: title.to_owned(),
             owner: owner(agent.name),
-            items,
-            total: Total::Known(count.unsigned_abs()),
+            rank,
+            items: items.into_iter().map(Item::from).collect(),
+            total: count.unsigned_abs(),
             read: call.listed("layers", read),
             ..Part::default()
         });
     };
     let task = current_task.iter().map(task_text).collect();
-    add("Current task", task, 1, "get_current_task");
+    add(Rank::CurrentTask, "Current task", task, 1, "get_current_task");
     let newest = core_memories.memories.into_iter().rev();
     let core = newest.map(|memory| memory.memory).collect();
-    add("Core memories", core, core_memories.count, "get_core_memories");
+    add(Rank::CoreMemories, "Core memories", core, core_memories.count, "get_core_memories");
     let recent = recent_memories.memories.iter();
     let recent = recent.map(|memory| dated(memory.created_at, &memory.memory)).collect();
-    add("Recent memories", recent, recent_memories.count, "get_recent_memories");
+    let count = recent_memories.count;
+    add(Rank::RecentMemories, "Recent memories", recent, count, "get_recent_memories");
     let compost = memory_compost.summaries.iter();
     let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary)).collect();
-    add("Summaries of earlier memories", compost, memory_compost.count, "search_episodic_memories");
+    let (title, read) = ("Summaries of earlier memories", "search_episodic_memories");
+    add(Rank::EarlierMemories, title, compost, memory_compost.count, read);
     for warning in warnings {
         parts.warn(format!("layers of agent `{}`: {warning}", agent.name));
     }

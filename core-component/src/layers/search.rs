@@ -25,6 +25,7 @@ use crate::vectors::OfCollection;
 
 pub(super) const SOURCE: Source = Source {
     toolset: "layers",
+    keeps_by_agent: true,
     collect,
     read: |call, owner, keys| Ok(read(call, owner, keys)?),
     collections,

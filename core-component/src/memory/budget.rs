@@ -3,8 +3,9 @@
 use std::ptr;
 
 use super::skipped::name;
+use crate::existing::days;
 use crate::ranking::{Language, Query, passage};
-use crate::resume::{Part, Total};
+use crate::resume::Part;
 use crate::text::lines;
 
 /// A part is told only if there is room for its heading and so many characters.
@@ -45,13 +46,10 @@ pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
     Fitted { told, left_out }
 }
 
-/// The part that is left out first: of each toolset, the later parts go before the earlier ones.
+/// The part that is left out first: the last one of the last rank.
 fn last_in_order(candidates: &[Candidate<'_>]) -> usize {
-    let rank = |at: &usize| {
-        let toolset = candidates[*at].part.owner.toolset;
-        candidates[..*at].iter().filter(|of| of.part.owner.toolset == toolset).count()
-    };
-    (0..candidates.len()).max_by_key(|at| (rank(at), *at)).unwrap_or_default()
+    let rank = |at: &usize| (candidates[*at].part.rank, *at);
+    (0..candidates.len()).max_by_key(rank).unwrap_or_default()
 }
 
 /// The largest equal shares, where what one does not want goes to the others.
@@ -105,7 +103,7 @@ struct Candidate<'p> {
 
 impl<'p> Candidate<'p> {
     fn new(part: &'p Part) -> Self {
-        let items: Vec<String> = part.items.iter().map(|text| item(text)).collect();
+        let items: Vec<String> = part.items.iter().map(|of| item(&of.text)).collect();
         let mut lengths = vec![0];
         for item in &items {
             lengths.push(lengths[lengths.len() - 1] + length(item));
@@ -139,39 +137,38 @@ impl<'p> Candidate<'p> {
             return Some(Told { part, items: self.items, is_shortened: false });
         }
         let room = share.checked_sub(length(&heading(part, 1, true)))?;
-        let item = shortened(&part.items[0], room)?;
+        let item = shortened(&part.items[0].text, room)?;
         Some(Told { part, items: vec![item], is_shortened: true })
     }
 }
 
 impl Told<'_> {
-    /// The part as Markdown.
+    /// The part as Markdown: the days in the order of the part, each with its items.
     pub fn text(&self) -> String {
-        let mut text = heading(self.part, self.items.len(), self.is_shortened);
-        if self.part.is_reversed {
-            text.extend(self.items.iter().rev().map(String::as_str))
-        } else {
-            text.extend(self.items.iter().map(String::as_str))
+        let Self { part, items, is_shortened } = self;
+        let mut text = heading(part, items.len(), *is_shortened);
+        let mut rest = &items[..];
+        for of_day in part.items[..items.len()].chunk_by(|a, b| a.day == b.day) {
+            let (told, after) = rest.split_at(of_day.len());
+            rest = after;
+            if part.is_reversed {
+                text.extend(told.iter().rev().map(String::as_str));
+            } else {
+                text.extend(told.iter().map(String::as_str));
+            }
         }
         text
     }
 }
 
-/// The heading of a part. It says how many items are told and which tool reads the rest.
+/// The heading of a part. It says of which days the items are, how many are told and which tool reads
+/// the rest.
 fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
-    let Part { title, owner, items, total, read, .. } = part;
-    let here = items.len() as u64;
-    let told = taken as u64;
-    let all = match total {
-        Total::AllHere | Total::More => here,
-        Total::Known(total) => here.max(*total),
-    };
-    let has_more = told < all || *total == Total::More;
-    let count = match (has_more, *total) {
-        (false, _) => None,
-        (true, Total::More) => Some(format!("{told}")),
-        (true, _) => Some(format!("{told} of {all}")),
-    };
+    let Part { title, owner, items, total, counted_in, read, .. } = part;
+    let of_days = days(items[..taken].iter().filter_map(|item| item.day));
+    let of_days = of_days.map(|days| format!(" of {days}")).unwrap_or_default();
+    let has_more = (taken as u64) < *total || counted_in.is_some();
+    let count = has_more.then(|| count(part, taken));
     let shortened = is_shortened.then(|| "shortened".to_owned());
     let what: Vec<String> = count.into_iter().chain(shortened).collect();
     let note = if what.is_empty() {
@@ -179,7 +176,13 @@ fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
     } else {
         format!(" ({}; `{read}` reads more)", what.join(", "))
     };
-    format!("\n## {title}: {}{note}\n\n", name(owner))
+    format!("\n## {title}{of_days}: {}{note}\n\n", name(owner))
+}
+
+/// How many items of a part are told, and of how many.
+pub(super) fn count(part: &Part, told: usize) -> String {
+    let within = part.counted_in.as_ref().map(|of| format!(" in {of}")).unwrap_or_default();
+    format!("{told} of {}{within}", part.total)
 }
 
 /// A text as an item of a list.
@@ -222,12 +225,15 @@ pub(super) fn length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resume::Rank;
     use crate::source::Owner;
 
-    fn part(toolset: &'static str, title: &str, items: &[&str]) -> Part {
-        let owner = Owner { toolset, ..Owner::default() };
-        let items = items.iter().map(|item| (*item).to_owned()).collect();
-        Part { title: title.to_owned(), owner, items, read: "read".to_owned(), ..Part::default() }
+    fn part(rank: Rank, title: &str, items: &[&str]) -> Part {
+        let owner = Owner::new("records");
+        let total = items.len() as u64;
+        let items = items.iter().map(|item| (*item).to_owned().into()).collect();
+        let (title, read) = (title.to_owned(), "read".to_owned());
+        Part { title, owner, rank, items, total, read, ..Part::default() }
     }
 
     fn told(parts: &[Part], room: usize) -> String {
@@ -253,10 +259,10 @@ mod tests {
         let long = "word ".repeat(100);
         let fences = format!("x\n{}\ny", "`".repeat(300));
         let parts = [
-            part("a", "One", &["first", "second\n\nwith more", &long, "last"]),
-            part("a", "Two", &[&fences, "after it"]),
-            part("b", "Three", &[&"漢字".repeat(300)]),
-            part("b", "Four", &["short"]),
+            part(Rank::Summary, "One", &["first", "second\n\nwith more", &long, "last"]),
+            part(Rank::Decisions, "Two", &[&fences, "after it"]),
+            part(Rank::NextActions, "Three", &[&"漢字".repeat(300)]),
+            part(Rank::Documents, "Four", &["short"]),
         ];
         let mut before = 0;
         for room in (0..4_000).step_by(7) {
@@ -271,7 +277,10 @@ mod tests {
     fn an_item_is_whole_or_the_shortened_first_one() {
         let items: Vec<String> = (0..20).map(|at| format!("item {at} is whole")).collect();
         let items: Vec<&str> = items.iter().map(String::as_str).collect();
-        let parts = [part("a", "One", &items), part("a", "Two", &[&"word ".repeat(500)])];
+        let parts = [
+            part(Rank::Summary, "One", &items),
+            part(Rank::Decisions, "Two", &[&"word ".repeat(500)]),
+        ];
         for room in (300..1_500).step_by(11) {
             let text = told(&parts, room);
             let lines = text.lines().filter(|line| line.starts_with("- item"));
@@ -281,21 +290,23 @@ mod tests {
     }
 
     #[test]
-    fn the_later_parts_of_a_toolset_are_left_out_first() {
+    fn parts_of_later_ranks_are_left_out_first_and_of_one_rank_the_last() {
         let text = "word ".repeat(50);
         let parts = [
-            part("a", "One", &[&text]),
-            part("a", "Two", &[&text]),
-            part("a", "Three", &[&text]),
-            part("b", "Four", &[&text]),
+            part(Rank::Summary, "One", &[&text]),
+            part(Rank::Decisions, "Two", &[&text]),
+            part(Rank::NextActions, "Three", &[&text]),
+            part(Rank::Documents, "Four", &[&text]),
+            part(Rank::Documents, "Five", &[&text]),
         ];
         let left_out = |room| {
             let titles = fit(&parts, room).left_out.into_iter().map(|part| part.title.as_str());
             titles.collect::<Vec<_>>()
         };
         assert_eq!(left_out(2_000), [""; 0]);
-        assert_eq!(left_out(400), ["Three"]);
-        assert_eq!(left_out(300), ["Two", "Three"]);
-        assert_eq!(left_out(0), ["One", "Two", "Three", "Four"]);
+        assert_eq!(left_out(500), ["Five"]);
+        assert_eq!(left_out(400), ["Four", "Five"]);
+        assert_eq!(left_out(200), ["One", "Two", "Four", "Five"]);
+        assert_eq!(left_out(0), ["One", "Two", "Three", "Four", "Five"]);
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Input {
     #[schemars(length(min = 4, max = 1000), regex(pattern = r"\S"))]
     text: Option<String>,
     /// The `id` of a hit of `search_memory`: this entry, whole. Of layers, with its `section` and `agent`.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = 100), extend("takesInteger" = true))]
     id: Option<String>,
     /// The `path` of a hit: this page of a `store`, this memory file, this summary, or all entries of this log, whole.
     #[schemars(length(min = 1, max = 1000))]

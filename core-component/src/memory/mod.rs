@@ -9,6 +9,7 @@ mod asked_days;
 mod budget;
 mod drop_vectors;
 mod forget_memory;
+mod note;
 mod resume_memory;
 mod search_memory;
 mod settings;
@@ -25,8 +26,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "memory",
     title: "All memory",
-    description: "Over all mounted toolsets: what to go on with, a search by a question, and the removal of a \
-                  secret",
+    description: "Over all mounted toolsets: what to go on with (call `resume_memory` first), a search by a \
+                  question, and the removal of a secret",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::MemorySettings>("memory").map(drop),

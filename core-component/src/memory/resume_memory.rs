@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::budget::{Told, fit, length};
+use super::budget::{self, Told, fit, length};
 use super::search_memory::bound_warnings;
 use super::skipped::name;
 use crate::error::Error;
@@ -180,8 +180,10 @@ fn others(
 fn left_out(parts: &[&Part], room: usize) -> String {
     let note = |most: usize| {
         let mut note = "\n## Left out: a larger `budget` has room for more\n\n".to_owned();
-        for Part { title, owner, read, .. } in parts.iter().take(most) {
-            note += &format!("- {title}: {} (`{read}`)\n", name(owner));
+        for part in parts.iter().take(most) {
+            let Part { title, owner, read, .. } = part;
+            let count = budget::count(part, 0);
+            note += &format!("- {title}: {} ({count}; `{read}`)\n", name(owner));
         }
         match parts.len().saturating_sub(most) {
             0 => {}

@@ -4,20 +4,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::asked_days::AskedDays;
+use super::note::{Found, has_dates};
 use super::settings::MemorySettings;
 use super::skipped::not_read;
 use super::undated::without_date;
 use super::unread::{Changed, read_hits};
 use crate::budget::Budget;
 use crate::error::{Code, Error};
-use crate::existing::{MAX_NAMES, days, did_you_mean};
+use crate::existing::days;
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::page::count;
 use crate::ranking::{self, Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
-    Collector, Entry, EntryId, Owner, ReadCall, Request, Results, Skipped, UnreadDocument,
-    id_schema,
+    Collector, Entry, EntryId, Owner, ReadCall, Request, Results, UnreadDocument, id_schema,
 };
 use crate::span::Span;
 use crate::time::Timestamp;
@@ -30,10 +30,6 @@ const MAX_PASSAGE: usize = 1_000;
 const MAX_PASSAGES: usize = 12_000;
 /// A passage has at least as many characters as this, however many there are.
 const LEAST_PASSAGE: usize = 160;
-
-/// The share of a question's terms that one of the hits has to have. Otherwise the answer says that
-/// the hits are weak.
-const WEAK: f64 = 0.5;
 
 /// How much more an entry of high importance scores, and how much less one of low importance.
 const IMPORTANCE: f64 = 0.05;
@@ -68,7 +64,7 @@ pub(super) struct Input {
     /// Only this repository's session logs: its absolute path.
     #[schemars(length(min = 1, max = 4096))]
     repo_root: Option<String>,
-    /// Only these toolsets.
+    /// Only these: `sessions`, `records`, `layers`, `stores`, `files`, `items`.
     #[serde(default)]
     #[schemars(length(max = 10))]
     toolsets: Vec<String>,
@@ -284,7 +280,8 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Res
         }
         failed => {
             let is_unsearched = failed.is_some() && !is_any_searched;
-            Ok(Results { is_unsearched, ..collector.results() })
+            let searches_agents = sources.iter().any(|source| source.keeps_by_agent);
+            Ok(Results { is_unsearched, searches_agents, ..collector.results() })
         }
     }
 }
@@ -307,11 +304,6 @@ fn of_days_alone(
         return Ok(before);
     }
     Ok(found)
-}
-
-/// Whether a request is only for some days.
-fn has_dates(request: &Request) -> bool {
-    request.from.is_some() || request.to.is_some() || request.lists_days
 }
 
 /// The days of the hits that the request would have without its dates.
@@ -373,6 +365,7 @@ fn output(
         undated,
         mut warnings,
         is_unsearched,
+        searches_agents,
         ..
     } = found;
     let is_partial = !warnings.is_empty();
@@ -390,45 +383,22 @@ fn output(
     }
     candidates.truncate(limit);
     read_hits(call, &owners, &documents, &mut candidates)?;
-    let coverage = candidates.iter().map(|ranked| ranked.coverage).fold(0.0, f64::max);
-    let is_weak = candidates.is_empty() || coverage < WEAK;
-    let hidden = hidden.iter().filter(|coverage| **coverage >= WEAK).count();
-    let entries = owners.iter().map(|(_, entries)| entries).sum();
-    let advice = match (request.is_for_newest(), entries, candidates.is_empty()) {
-        (_, 0, _) if !skipped.is_empty() => None,
-        (_, 0, _) if is_unsearched => {
-            Some("nothing could be searched: `warnings` say why".to_owned())
-        }
-        (_, 0, _) => nothing_kept(request, &others, is_partial),
-        (true, _, false) if request.lists_days => Some(
-            "no entry has a word of the query beside its days: these are the newest of these days"
-                .to_owned(),
-        ),
-        (true, _, false) => {
-            Some("the query has no word to look for: these are the newest entries".to_owned())
-        }
-        (_, _, true) => {
-            (hidden == 0).then(|| without_hit(request, entries, has_word, other_days.as_deref()))
-        }
-        _ => is_weak.then(|| {
-            format!("no hit has most of the query: these are the nearest of {entries} entries")
-        }),
-    };
-    let is_agent_known = is_agent_known(request, &owners, &skipped);
-    // A hit of a store does not show that nothing of the agent was found.
-    let agent_missing = match (entries, is_agent_known) {
-        (0, _) | (_, true) => None,
-        (_, false) => nothing_kept(request, &others, is_partial),
-    };
-    let parts = [
-        agent_missing,
-        advice,
-        not_searched(request, is_weak || !is_agent_known, &others),
-        not_shown(hidden),
-        if is_agent_known { None } else { other_agent(request, &others) },
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let note = (!parts.is_empty()).then(|| parts.join("; "));
+    let note = Found {
+        call,
+        request,
+        owners: &owners,
+        others: &others,
+        skipped: &skipped,
+        has_hit: !candidates.is_empty(),
+        coverage: candidates.iter().map(|ranked| ranked.coverage).fold(0.0, f64::max),
+        hidden: &hidden,
+        has_word,
+        other_days: other_days.as_deref(),
+        is_partial,
+        is_unsearched,
+        searches_agents,
+    }
+    .note();
     let mut room = MAX_PASSAGES;
     let hits = candidates.into_iter().map(|Ranked { entry: (owner, entry), found_by, .. }| {
         let most = MAX_PASSAGE.min(room).max(LEAST_PASSAGE);
@@ -490,90 +460,5 @@ fn order(documents: &[UnreadDocument]) -> impl Fn(&Candidate, &Candidate) -> Ord
     move |a, b| {
         let newest = || b.entry.1.moment().cmp(&a.entry.1.moment());
         b.score.total_cmp(&a.score).then_with(newest).then_with(|| key(a).cmp(&key(b)))
-    }
-}
-
-/// That there is nothing to search. `None` if only others have something. The search is partial if a
-/// warning says what could not be searched.
-fn nothing_kept(request: &Request, others: &[Owner], is_partial: bool) -> Option<String> {
-    let place = if is_partial { " in what could be searched" } else { "" };
-    match &request.agent {
-        Some(agent) => Some(format!("nothing of agent `{}` is kept{place}", agent.as_str())),
-        None => others.is_empty().then(|| format!("nothing is kept yet{place}")),
-    }
-}
-
-/// Whether the agent of a request, if it has one, has entries, or some that were not read.
-fn is_agent_known(request: &Request, owners: &[(Owner, u64)], skipped: &[Skipped]) -> bool {
-    request.agent.as_ref().is_none_or(|agent| {
-        let is_its = |owner: &Owner| owner.agent.as_deref() == Some(agent.as_str());
-        owners.iter().any(|(owner, entries)| *entries > 0 && is_its(owner))
-            || skipped.iter().any(|skipped| is_its(&skipped.owner))
-    })
-}
-
-/// Asks whether another agent was meant, whose name is near.
-fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
-    let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
-    did_you_mean(request.agent.as_ref()?.as_str(), &names)
-}
-
-/// Why there is no hit, and what to do.
-fn without_hit(
-    request: &Request,
-    entries: u64,
-    has_word: bool,
-    other_days: Option<&str>,
-) -> String {
-    if !has_word {
-        return format!("none of {entries} entries has a word of the query: try other words");
-    }
-    let those = if request.is_for_newest() { "all" } else { "those with words of the query" };
-    if let Some(days) = other_days {
-        let those = if request.is_for_newest() { "the newest" } else { those };
-        return format!("of {entries} entries, {those} are of {days}: try these dates");
-    }
-    let (are, remedy) = match (has_dates(request), request.include_archived) {
-        (true, true) => ("of other days", "other dates"),
-        (true, false) => {
-            ("of other days, archived, expired or summarised", "other dates or `include_archived`")
-        }
-        (false, _) => ("archived, expired or summarised", "`include_archived`"),
-    };
-    format!("of {entries} entries, {those} are {are}: try {remedy}")
-}
-
-/// The owners that were left out. Those that are searched only if they are named are always told,
-/// and others if the hits are weak or the agent has nothing.
-fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
-    let is_told = is_weak || request.agent.is_none();
-    if !is_told || others.is_empty() {
-        return None;
-    }
-    let names = others.iter().take(MAX_NAMES).map(|owner| {
-        let agent = owner.agent.as_deref().unwrap_or_default();
-        format!("`{agent}` in {}", owner.toolset)
-    });
-    let names = names.collect::<Vec<_>>().join(", ");
-    let more = others.len().saturating_sub(MAX_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(match request.agent {
-        Some(_) => format!("not searched: agents {names}{more}"),
-        None => format!("not searched without `agent`: {names}{more}"),
-    })
-}
-
-/// The summaries that match and were not asked for.
-fn not_shown(hidden: usize) -> Option<String> {
-    match hidden {
-        0 => None,
-        1 => Some(
-            "1 summary in the compost has most of the query: `include_archived` shows it"
-                .to_owned(),
-        ),
-        _ => Some(format!(
-            "{hidden} summaries in the compost have most of the query: `include_archived` shows \
-             them"
-        )),
     }
 }

@@ -51,8 +51,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "records",
     title: "Typed records",
-    description: "Single facts: core memories, learnings and tasks of each agent in a directory of their \
-                  own, to filter by type, tag, importance and text",
+    description: "Single facts for all repositories: core memories, learnings and tasks of each agent, to \
+                  filter by type, tag, importance and text",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::RecordsSettings>("records").map(drop),

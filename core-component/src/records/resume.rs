@@ -7,7 +7,7 @@ use super::error::Error;
 use super::memory::{Kind, Memory};
 use super::place::LABEL;
 use super::query::{Query, Sort};
-use crate::resume::{Part, Parts, Total};
+use crate::resume::{Part, Parts, Rank};
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Resume};
 
@@ -49,8 +49,9 @@ fn add(agent: &Agent<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
         parts.add(Part {
             title: title.to_owned(),
             owner: owner(agent.name),
-            items: page.memories.iter().map(|memory| item(agent.call, kind, memory)).collect(),
-            total: Total::Known(page.total),
+            rank: if kind == Kind::Core { Rank::CoreMemories } else { Rank::RecentMemories },
+            items: page.memories.iter().map(|of| item(agent.call, kind, of).into()).collect(),
+            total: page.total,
             read: agent.call.listed("records", "query_memories"),
             ..Part::default()
         });

@@ -16,6 +16,7 @@ const BYTES_OF_PARSING: u64 = 2;
 
 pub(super) const SOURCE: Source = Source {
     toolset: "records",
+    keeps_by_agent: true,
     collect,
     read: |call, owner, keys| Ok(read(call, owner, keys)?),
     collections,

@@ -31,8 +31,8 @@ pub(super) struct Input {
     /// `Open Questions` or `Next Actions`, unless the agent's `_schema.md` names others.
     #[schemars(length(min = 1, max = 100))]
     section: String,
-    /// Markdown, best one list item or paragraph. No headings of level 1 or 2; code fences and
-    /// HTML closed.
+    /// Markdown, best one list item or paragraph. `- [x]` with the text of an earlier question or
+    /// action closes it. No headings of level 1 or 2; code fences and HTML closed.
     #[schemars(length(min = 1, max = 65536), regex(pattern = r"\S"))]
     content: String,
 }

@@ -18,6 +18,7 @@ mod forget;
 mod header;
 mod list_sessions;
 mod log;
+mod open_items;
 mod read_session;
 mod read_summary;
 mod removal;

@@ -1,12 +1,11 @@
-//! The part of a resumption that comes from the summary and the last log of an agent.
-
-use std::rc::Rc;
+//! The part of a resumption that comes from the summary and the last logs of an agent.
 
 use super::agent::{Agent, MAX_PARSED_BYTES, agent_names, open_tree};
 use super::error::Error;
-use super::search::{Block, blocks, owner};
+use super::open_items::{OpenItems, items};
+use super::search::owner;
 use crate::names::AgentName;
-use crate::resume::{Part, Parts};
+use crate::resume::{Item, Part, Parts, Rank};
 use crate::source::Owner;
 use crate::time::Date;
 use crate::tool::{Call, Checked, Resume, ToolError};
@@ -17,11 +16,17 @@ const MAX_REPOSITORIES: usize = 20;
 /// The most agents of a repository whose logs are listed to find the last log of all.
 const MAX_AGENTS: usize = 50;
 
-/// The most logs that are read until one has an entry to go on with.
-const MAX_LOGS: usize = 5;
+/// The most logs of an agent that are read, and how many bytes of them end the reading: a client waits
+/// for this when a session begins.
+const MAX_LOGS: usize = 20;
+const MAX_BYTES: usize = 256 << 10;
+
+const DECISIONS: &str = "Decisions";
+const OPEN_QUESTIONS: &str = "Open Questions";
+const NEXT_ACTIONS: &str = "Next Actions";
 
 /// The sections of the default schema to go on with.
-const TO_GO_ON: [&str; 3] = ["Decisions", "Open Questions", "Next Actions"];
+const TO_GO_ON: [&str; 3] = [DECISIONS, OPEN_QUESTIONS, NEXT_ACTIONS];
 
 pub(super) const RESUME: Resume =
     Resume { toolset: "sessions", first_tool: "start_session", collect };
@@ -63,16 +68,17 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
         None
     });
     if let Some(summary) = summary {
-        let items = items(&summary.text, false).into_iter();
+        let items = items(&summary.text, false);
         parts.add(Part {
             title: "Summary".to_owned(),
             owner: owner.clone(),
-            items: items.map(|item| item.text).collect(),
+            rank: Rank::Summary,
+            items: items.iter().map(|item| item.text_with_section().into()).collect(),
             read: call.listed("sessions", "read_summary"),
             ..Part::default()
         });
     }
-    add_last_log(call, &agent, &owner, parts)
+    add_last_logs(call, &agent, &owner, parts)
 }
 
 /// The agent with the last log; the first one in byte order among equals.
@@ -90,8 +96,8 @@ fn with_last_log(call: &Call<'_>, root: &str, names: &[String]) -> Result<Option
     Ok(last.map(|(_, name)| name.to_owned()))
 }
 
-/// Adds the sections to go on with of the last log that has an entry in one of them.
-fn add_last_log(
+/// Adds the sections to go on with, each from all of the last logs.
+fn add_last_logs(
     call: &Call<'_>,
     agent: &Agent<'_>,
     owner: &Owner,
@@ -104,37 +110,88 @@ fn add_last_log(
             TO_GO_ON.map(str::to_owned).to_vec()
         }
     };
-    for date in agent.sessions()?.into_iter().rev().take(MAX_LOGS) {
-        let text = match agent.log(date) {
-            Ok(Some(log)) => log.text,
-            Ok(None) => continue,
+    let mut sections: Vec<Section> = sections.into_iter().map(Section::new).collect();
+    let dates = agent.sessions()?;
+    let mut read = 0;
+    let mut bytes = 0;
+    for date in dates.iter().rev().take(MAX_LOGS) {
+        if bytes >= MAX_BYTES {
+            break;
+        }
+        read += 1;
+        match agent.log(*date) {
+            Ok(Some(log)) => {
+                bytes += log.text.len();
+                add_log(*date, &log.text, &mut sections);
+            }
+            Ok(None) => {}
             Err(error) => {
                 let message = error.refusal().message;
                 parts.warn(format!("the log of {date} was not read: {message}"));
-                continue;
             }
-        };
-        let all = items(&text, true);
-        let mut has_entry = false;
-        for section in &sections {
-            let of_section = all.iter().filter(|item| item.section.as_deref() == Some(section));
-            // The last entry of a log is the newest.
-            let items: Vec<String> = of_section.rev().map(|item| item.text.clone()).collect();
-            has_entry |= !items.is_empty();
-            parts.add(Part {
-                title: format!("{section} of {date}"),
-                owner: owner.clone(),
-                items,
-                is_reversed: true,
-                read: call.listed("sessions", "read_session"),
-                ..Part::default()
-            });
-        }
-        if has_entry {
-            break;
         }
     }
+    let counted_in = (read < dates.len()).then(|| match read {
+        1 => "the last log".to_owned(),
+        _ => format!("the last {read} logs"),
+    });
+    for section in sections {
+        parts.add(Part {
+            rank: section.rank(),
+            items: section.items(),
+            title: section.name,
+            owner: owner.clone(),
+            is_reversed: true,
+            counted_in: counted_in.clone(),
+            read: call.listed("sessions", "read_session"),
+            ..Part::default()
+        });
+    }
     Ok(())
+}
+
+/// Adds the items of a log to their sections. It is older than the logs before.
+fn add_log(date: Date, text: &str, sections: &mut [Section]) {
+    for item in items(text, true).into_iter().rev() {
+        let of_item = |section: &&mut Section| item.section.as_deref() == Some(&section.name);
+        let Some(section) = sections.iter_mut().find(of_item) else { continue };
+        section.told.extend(section.open.open(item).map(|item| (date, item.text())));
+    }
+}
+
+/// A section of all logs.
+struct Section {
+    name: String,
+    open: OpenItems,
+    /// The open items, the newest first, each with the day of its log.
+    told: Vec<(Date, String)>,
+}
+
+impl Section {
+    fn new(name: String) -> Self {
+        let open = OpenItems::new(name == DECISIONS);
+        Self { name, open, told: Vec::new() }
+    }
+
+    fn rank(&self) -> Rank {
+        match &*self.name {
+            NEXT_ACTIONS => Rank::NextActions,
+            OPEN_QUESTIONS => Rank::OpenQuestions,
+            _ => Rank::Decisions,
+        }
+    }
+
+    /// The items. Each begins with its day if they are of several days.
+    fn items(&self) -> Vec<Item> {
+        let mut days = self.told.iter().map(|(day, _)| day);
+        let first = days.next();
+        let has_several = days.any(|day| Some(day) != first);
+        let item = |(day, text): &(Date, String)| {
+            let text = if has_several { format!("{day}: {text}") } else { text.clone() };
+            Item { text, day: Some(*day) }
+        };
+        self.told.iter().map(item).collect()
+    }
 }
 
 /// The sections to go on with: those of the default schema, or all if a team's schema has none of
@@ -145,47 +202,4 @@ fn to_go_on(mut sections: Vec<String>) -> Vec<String> {
         sections.retain(is_known);
     }
     sections
-}
-
-/// An item of a document.
-struct Item {
-    section: Option<Rc<str>>,
-    /// With the headings that it stands below, except the section of a log.
-    text: String,
-}
-
-/// The items of a document. A list belongs to the paragraph before it if that ends with a colon: its
-/// items alone could say the opposite.
-fn items(text: &str, is_log: bool) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::new();
-    // The headings of the last item, and whether a list goes on in it.
-    let mut last: Option<(Option<Rc<str>>, Rc<str>)> = None;
-    let mut leads = false;
-    for Block { section, heading, text, .. } in blocks(text, is_log) {
-        let text = text.trim();
-        let place = (section.clone(), heading.clone());
-        let listed = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark));
-        let belongs = leads && last.as_ref() == Some(&place);
-        match (listed, items.last_mut()) {
-            (Some(_), Some(item)) if belongs => {
-                item.text.push('\n');
-                item.text += text;
-            }
-            _ => {
-                leads = listed.is_none() && text.ends_with([':', '：']);
-                let section_told = section.as_deref().filter(|_| !is_log);
-                let headings = section_told.into_iter().chain([&*heading]);
-                let headings: Vec<&str> = headings.filter(|text| !text.is_empty()).collect();
-                let text = listed.unwrap_or(text);
-                let text = if headings.is_empty() {
-                    text.to_owned()
-                } else {
-                    format!("{}: {text}", headings.join(", "))
-                };
-                items.push(Item { section, text });
-                last = Some(place);
-            }
-        }
-    }
-    items
 }

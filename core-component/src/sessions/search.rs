@@ -30,6 +30,7 @@ const MAX_HEADING: usize = 200;
 
 pub(super) const SOURCE: Source = Source {
     toolset: "sessions",
+    keeps_by_agent: true,
     collect,
     read: |call, owner, keys| Ok(read_paths(keys, |path| read(call, owner, path))?),
     collections,

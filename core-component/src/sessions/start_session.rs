@@ -38,7 +38,7 @@ pub(super) struct Output {
     created: bool,
     /// The id in the log's header.
     session_id: String,
-    /// What differs between the log, its schema and this program.
+    /// What differs between the log, its schema and this program, and a date in the future.
     warnings: Vec<String>,
 }
 
@@ -54,16 +54,27 @@ impl Tool for StartSession {
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         let state = State::read(&agent, date)?;
-        if state.missing.is_empty() {
-            return Ok(state.output);
-        }
-        // Other writers may have created documents meanwhile, so read again under the lock.
-        agent.change(call, |writer| {
-            let state = State::read(&agent, date)?;
-            writer.commit(&state.missing)?;
-            Ok(state.output)
-        })
+        let mut output = if state.missing.is_empty() {
+            state.output
+        } else {
+            // Other writers may have created documents meanwhile, so read again under the lock.
+            agent.change(call, |writer| {
+                let state = State::read(&agent, date)?;
+                writer.commit(&state.missing)?;
+                Ok(state.output)
+            })?
+        };
+        output.warnings.extend(future(date, call.context.today()));
+        Ok(output)
     }
+}
+
+/// Warns of a day after tomorrow. Tomorrow may be today in the zone of the caller's user.
+fn future(date: Date, today: Date) -> Option<String> {
+    let is_after_tomorrow = today.plus_days(1).is_some_and(|tomorrow| date > tomorrow);
+    is_after_tomorrow.then(|| {
+        format!("{date} is in the future: today is {today}; leave `date` out for today's log")
+    })
 }
 
 /// The state of a session: the output of the tool, and the changes that create missing documents.

@@ -5,6 +5,7 @@ use super::agent::{Agent, AgentWriter, ChangeError, MAX_PARSED_BYTES, in_reposit
 use super::content::{invalid_content, invalid_text, stored_form, with_line_feeds};
 use super::error::{Code, Error, listed};
 use super::summary::{EditError, Summary, TEMPLATE};
+use crate::existing::did_you_mean;
 use crate::names::AgentName;
 use crate::passage::replace_passage;
 use crate::storage::{Area, Change};
@@ -67,6 +68,9 @@ pub(super) struct Output {
     mode: Mode,
     /// Whether this call added the section.
     created_section: bool,
+    /// An existing section whose name is near that of the added one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for UpdateSummary {
@@ -172,6 +176,7 @@ fn update(
     }
     let summary = Summary::parse(before);
     let created_section = check_section(&summary, section, &path, edit)?;
+    let near = if created_section { near_section(&summary, section) } else { None };
     let edited = match edit {
         Edit::Append(content) => summary.append(section, content),
         Edit::Replace(content) => summary.replace(section, content),
@@ -203,7 +208,9 @@ fn update(
         writer.commit(&[put])?;
     }
     let section = section.to_owned();
-    Ok(Output { summary_file: in_repository(&path), section, mode: *mode, created_section })
+    let summary_file = in_repository(&path);
+    let warnings = near.into_iter().collect();
+    Ok(Output { summary_file, section, mode: *mode, created_section, warnings })
 }
 
 /// Returns whether the section has to be added. `InvalidSection` if it cannot be, appears twice, is
@@ -263,6 +270,15 @@ fn check_section(
             refused(message, "a section that appears once".into())
         }
     }
+}
+
+/// Asks whether an existing section was meant, whose name is near that of the added one.
+fn near_section(summary: &Summary<'_>, section: &str) -> Option<String> {
+    let names: Vec<String> = summary.names().map(str::to_owned).collect();
+    let question = did_you_mean(section, &names)?;
+    Some(format!(
+        "the section `{section}` is new; {question} Then move its text there and clear it"
+    ))
 }
 
 fn not_removable(section: &str) -> Error {

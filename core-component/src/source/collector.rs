@@ -62,6 +62,8 @@ pub(crate) struct Results {
     pub warnings: Vec<String>,
     /// Whether no source could be searched.
     pub is_unsearched: bool,
+    /// Whether a source that keeps by agent was to be searched.
+    pub searches_agents: bool,
 }
 
 impl<'a> Collector<'a> {
@@ -266,6 +268,7 @@ impl<'a> Collector<'a> {
             undated,
             warnings,
             is_unsearched: false,
+            searches_agents: false,
         }
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::input::{category, category_name};
-use super::operations::{Recent, recent_memories};
+use super::operations::{Recent, RecentMemories, recent_memories};
 use super::store::Store;
 use crate::names::StoreName;
 use crate::time::Timestamp;
@@ -72,7 +72,8 @@ impl Tool for GetRecentMemories {
         let category = category(input.category.as_deref())?;
         let store = Store::open(call, &input.store)?;
         let limit = input.limit as usize;
-        let (recent, warnings) = recent_memories(&store, &category, input.include_expired, limit)?;
+        let RecentMemories { memories: recent, warnings, .. } =
+            recent_memories(&store, &category, input.include_expired, limit)?;
         let memory = |Recent { found, content, next, tags }| Memory {
             path: found.path.to_string(),
             content,

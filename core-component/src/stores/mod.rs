@@ -52,8 +52,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "stores",
     title: "Categorised Markdown",
-    description: "Pages of knowledge that agents and people share: named stores of Markdown memories in \
-                  categories, with tags, citations and expiry",
+    description: "Pages of knowledge that agents and people share in all repositories: named stores of \
+                  Markdown memories in categories, with tags, citations and expiry",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::StoresSettings>("stores").map(drop),

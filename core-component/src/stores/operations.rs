@@ -334,6 +334,14 @@ pub(super) struct Recent {
     pub tags: Vec<String>,
 }
 
+/// The memories of a category that were updated last.
+pub(super) struct RecentMemories {
+    pub memories: Vec<Recent>,
+    /// How many there are in all. Expired ones that were not read count, too.
+    pub total: u64,
+    pub warnings: Warnings,
+}
+
 /// The memories below a category that were updated last, the newest first. Those without a date come
 /// last, and memories of the same date in the order of their paths. The contents have at most
 /// [`MAX_LIST_BYTES`]: a warning names the memories that do not fit. The first one is cut if it is
@@ -347,13 +355,14 @@ pub(super) fn recent_memories(
     category: &CategoryPath,
     include_expired: bool,
     limit: usize,
-) -> Result<(Vec<Recent>, Warnings), Error> {
+) -> Result<RecentMemories, Error> {
     let Contents { memories: mut found, mut warnings, .. } =
         existing_contents(store, category, true)?;
     found.sort_by(|a, b| {
         b.indexed.updated_at.cmp(&a.indexed.updated_at).then_with(|| a.path.cmp(&b.path))
     });
     let mut recent: Vec<Recent> = Vec::new();
+    let mut total = found.len() as u64;
     let mut left_out = Vec::new();
     let mut bytes = 0;
     for found in found {
@@ -365,7 +374,10 @@ pub(super) fn recent_memories(
             is_wanted.then(|| (memory.content.to_owned(), memory.metadata.tags))
         });
         let read = usable(read, &mut warnings)?.flatten().flatten();
-        let Some((content, tags)) = read else { continue };
+        let Some((content, tags)) = read else {
+            total -= 1;
+            continue;
+        };
         let is_too_long = bytes + content.len() > MAX_LIST_BYTES;
         if is_too_long && !recent.is_empty() {
             left_out.push(found.path.to_string());
@@ -383,7 +395,7 @@ pub(super) fn recent_memories(
             store.call.listed("stores", "get_memory")
         ));
     }
-    Ok((recent, warnings))
+    Ok(RecentMemories { memories: recent, total, warnings })
 }
 
 /// The beginning of a content that is too long for an answer, and where to read on.

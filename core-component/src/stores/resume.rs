@@ -1,12 +1,12 @@
 //! The part of a resumption that comes from the pages of all stores.
 
 use super::error::Error;
-use super::operations::{Recent, recent_memories};
+use super::operations::{Recent, RecentMemories, recent_memories};
 use super::path::CategoryPath;
 use super::search::owner;
 use super::store::{Store, names};
 use crate::names::StoreName;
-use crate::resume::{Part, Parts, Total};
+use crate::resume::{Part, Parts};
 use crate::text::{excerpt, lines};
 use crate::tool::{Call, Checked, Resume};
 
@@ -40,17 +40,16 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
 }
 
 fn add(store: &Store<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
-    let (mut pages, warnings) = recent_memories(store, &CategoryPath::ROOT, false, MOST + 1)?;
+    let RecentMemories { memories: pages, total, warnings } =
+        recent_memories(store, &CategoryPath::ROOT, false, MOST)?;
     for warning in warnings {
         parts.warn(format!("store `{}`: {warning}", store.name));
     }
-    let has_more = pages.len() > MOST;
-    pages.truncate(MOST);
     parts.add(Part {
         title: "Pages changed last".to_owned(),
         owner: owner(store.name),
-        items: pages.iter().map(|page| item(store, page)).collect(),
-        total: if has_more { Total::More } else { Total::AllHere },
+        items: pages.iter().map(|page| item(store, page).into()).collect(),
+        total,
         read: store.call.listed("stores", "cortex_get_recent_memories"),
         ..Part::default()
     });

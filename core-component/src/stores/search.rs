@@ -28,6 +28,7 @@ const YAML: u64 = 1;
 
 pub(super) const SOURCE: Source = Source {
     toolset: "stores",
+    keeps_by_agent: false,
     collect,
     read: |call, owner, keys| Ok(read_paths(keys, |path| read(call, owner, path))?),
     collections,

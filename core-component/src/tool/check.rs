@@ -2,9 +2,12 @@
 //! at once. It supports exactly the keywords that `schema` emits; a test verifies this.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::only::AGENT;
 use super::schema::pattern;
+use crate::nearest::nearest;
+use crate::text::excerpt;
 use crate::time::Date;
 
 /// One violation of a schema by the arguments of a call.
@@ -49,9 +52,16 @@ fn check_object(
                 }
             }
             None => {
-                let known: Vec<_> = properties.keys().map(|name| format!("`{name}`")).collect();
-                let accepted =
-                    format!("nothing: leave it out; the fields are {}", known.join(", "));
+                let free: Vec<_> =
+                    properties.keys().filter(|name| !object.contains_key(*name)).cloned().collect();
+                let accepted = match meant(name, &free) {
+                    Some(meant) => format!("nothing: did you mean `{meant}`?"),
+                    None => {
+                        let known = properties.keys().map(|name| format!("`{name}`"));
+                        let known = known.collect::<Vec<_>>().join(", ");
+                        format!("nothing: leave it out; the fields are {known}")
+                    }
+                };
                 found.push(Violation { pointer, accepted });
             }
         }
@@ -61,6 +71,22 @@ fn check_object(
         let accepted = format!("{}; it is required", accepts(property));
         found.push(Violation { pointer: format!("{pointer}/{name}"), accepted });
     }
+}
+
+/// The field that an unknown one most likely stands for, among those that are not given: the one that
+/// names the agent, the nearest one, or the only one whose words the unknown one has, too.
+fn meant<'f>(unknown: &str, fields: &'f [String]) -> Option<&'f str> {
+    let names_agent = |name: &str| AGENT.contains(&name);
+    if names_agent(unknown) || nearest(unknown, &AGENT.map(str::to_owned)).is_some() {
+        return fields.iter().find(|field| names_agent(field)).map(String::as_str);
+    }
+    let has_words = |field: &&String| {
+        field.split('_').all(|word| unknown.split('_').any(|other| other == word))
+    };
+    nearest(unknown, fields).or_else(|| {
+        let mut fields = fields.iter().filter(has_words);
+        fields.next().filter(|_| fields.next().is_none()).map(String::as_str)
+    })
 }
 
 fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut Vec<Violation>) {
@@ -89,6 +115,7 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
         if let Some(size) = excess(schema, value) {
             accepted += &format!("; it has {size}");
         }
+        accepted.extend(example(schema, value));
         found.push(Violation { pointer: pointer.into(), accepted });
     }
 }
@@ -96,6 +123,13 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
 /// Whether an object may have any fields.
 fn is_open(schema: &Map<String, Value>) -> bool {
     schema.get("additionalProperties").is_some_and(|others| *others == true)
+}
+
+/// The list that has a text as its item, where the text is given in place of a list of texts.
+fn example(schema: &Map<String, Value>, value: &Value) -> Option<String> {
+    let item = schema.get("items").and_then(Value::as_object)?;
+    let text = value.as_str().filter(|_| kind(item) == "string")?;
+    Some(format!(", such as `{}`", json!([excerpt(text)])))
 }
 
 /// The size of a text or a list that is longer than its schema allows.
@@ -199,8 +233,6 @@ fn accepts(schema: &Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::toolbox::describe;
 
@@ -229,6 +261,34 @@ mod tests {
             ("/name", "a string of 1 to 3 characters; it has 4"),
         ];
         assert_eq!(found, expected.map(|(pointer, accepted)| (pointer.into(), accepted.into())));
+    }
+
+    #[test]
+    fn an_unknown_field_asks_whether_a_near_one_was_meant() {
+        let string = json!({"type": "string"});
+        let fields = ["agent_id", "store", "query", "from_date", "to_date"];
+        let fields: Map<String, Value> =
+            fields.iter().map(|field| ((*field).to_owned(), string.clone())).collect();
+        let schema = json!({"type": "object", "properties": fields});
+        let leave_out = "nothing: leave it out; the fields are `agent_id`, `store`, `query`, \
+                         `from_date`, `to_date`";
+        for (unknown, meant) in [
+            ("agent", Some("agent_id")),
+            ("agent_name", Some("agent_id")),
+            ("agentName", Some("agent_id")),
+            ("agentId", Some("agent_id")),
+            ("qurey", Some("query")),
+            ("store_name", Some("store")),
+            ("from_date_1", Some("from_date")),
+            ("date", None),
+            ("limit", None),
+        ] {
+            let accepted = meant.map(|meant| format!("nothing: did you mean `{meant}`?"));
+            let expected = (format!("/{unknown}"), accepted.unwrap_or(leave_out.to_owned()));
+            assert_eq!(check(schema.clone(), json!({ unknown: "a" })), [expected]);
+        }
+        let both = check(schema, json!({"agent": "a", "agent_id": "a"}));
+        assert_eq!(both, [("/agent".to_owned(), leave_out.to_owned())]);
     }
 
     #[test]
@@ -308,6 +368,9 @@ mod tests {
             "category": {"type": "string", "maxLength": 2},
         }});
         assert_eq!(check(schema.clone(), json!({"tags": ["a", "b"], "category": "c"})), []);
+        let found = check(schema.clone(), json!({"tags": "a\"b"}));
+        let example = r#"an array of at most 2 items, such as `["a\"b"]`; or leave it out"#;
+        assert_eq!(found, [("/tags".to_owned(), example.to_owned())]);
         let found = check(schema, json!({"tags": ["a", null, "long"], "category": "long"}));
         let expected = [
             ("/category", "a string of at most 2 characters; it has 4; or leave it out"),

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::check::{kind, properties, required, text_is_accepted};
-use super::schema::CLEARED_BY_NULL;
+use super::schema::{CLEARED_BY_NULL, TAKES_INTEGER};
 
 /// Rewrites values that the schema does not accept and whose meaning is certain:
 /// - null for a field that null clears becomes the empty text, and for another optional field it is
@@ -14,6 +14,7 @@ use super::schema::CLEARED_BY_NULL;
 /// - the text of an integer, and a number without a fraction (JSON Schema 2020-12, validation, 6.1.1),
 ///   become the integer;
 /// - the text of a boolean, in any case, becomes the boolean;
+/// - an integer becomes its text in a field that takes ids of all toolsets: those of layers are integers;
 /// - a date loses the space around it.
 ///
 /// A text field keeps every text: its value is never taken for something else.
@@ -53,6 +54,9 @@ fn rewrite_value(schema: &Map<String, Value>, value: &mut Value) {
         }
         ("integer", number) => integer(number),
         ("boolean", Value::String(text)) => boolean(text.trim()),
+        ("string", Value::Number(_)) if schema.contains_key(TAKES_INTEGER) => {
+            integer(value).map(|integer| integer.to_string().into())
+        }
         // The only format is `date`.
         ("string", Value::String(text)) if schema.contains_key("format") => {
             Some(text.trim().into())
@@ -114,6 +118,7 @@ mod tests {
             "day": {"type": "string", "format": "date"},
             "cleared": {"type": "string", "pattern": r"^$|\S", "clearedByNull": true},
             "count": {"type": "integer", "minimum": 1},
+            "id": {"type": "string", "takesInteger": true},
             "all": {"type": "boolean"},
             "tags": {"type": "array", "items": {"type": "string"}},
             "files": {"type": "array", "items": {"type": "object", "required": ["size"],
@@ -150,6 +155,9 @@ mod tests {
             let number = serde_json::from_str(text).expect("JSON");
             rewritten(&schema(), json!({ "count": Value::clone(&number) }))["count"].clone()
         };
+        let id = |value: Value| rewritten(&schema(), json!({ "id": value }))["id"].clone();
+        assert_eq!([json!(7), json!(7.0), json!("07")].map(id), ["7", "7", "07"].map(Value::from));
+        assert_eq!([json!(1.5), json!(true)].map(id), [json!(1.5), json!(true)]);
         assert_eq!(["10.0", "1e1", "-0.0", "7"].map(number), [10, 10, 0, 7].map(Value::from));
         assert_eq!(["1.5", "1e300", "[]"].map(number), [json!(1.5), json!(1e300), json!([])]);
     }

@@ -7,20 +7,23 @@ mod only;
 mod schema;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
+use crate::existing::MAX_NAMES;
 use crate::follow_up::{FollowUp, WantedVector};
 use crate::forget::Forgetting;
+use crate::names::listed;
 use crate::resume::Parts;
 use crate::source::{Collector, DocumentKey, OwnedCollection, Owner, ReadDocuments};
 use crate::storage::Storage;
 
 pub(crate) use check::Violation;
+use only::STORE;
 pub(crate) use only::name_the_only;
 pub(crate) use schema::{is_name, without_required};
 
@@ -117,6 +120,8 @@ impl<'a> Call<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
     pub toolset: &'static str,
+    /// Whether its entries belong to agents.
+    pub keeps_by_agent: bool,
     /// Adds the entries that the request asks for and the caller may use.
     pub collect: fn(&Call<'_>, &mut Collector<'_>) -> Checked<()>,
     /// Reads the entries of a document that an index brought, by its path. None if it has none any
@@ -276,13 +281,32 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
     })
 }
 
+/// Names the stores that the caller may use where the argument for one is missing or wrong.
+fn name_stores(call: &Call<'_>, violations: &mut [Violation]) {
+    let of_store = |violation: &&mut Violation| violation.pointer.strip_prefix('/') == Some(STORE);
+    let Some(violation) = violations.iter_mut().find(of_store) else { return };
+    let sources = call.sources.iter().filter(|source| !source.keeps_by_agent);
+    let collections: Checked<Vec<_>> = sources.map(|source| (source.collections)(call)).collect();
+    // The violation is told all the same.
+    let Ok(collections) = collections else { return };
+    let stores = collections.into_iter().flatten().filter_map(|of| of.owner.store);
+    let stores: Vec<String> = stores.collect::<BTreeSet<_>>().into_iter().collect();
+    violation.accepted += &match stores.len() {
+        0 => "; there is no store yet".to_owned(),
+        _ => format!("; there are {}", listed(&stores, MAX_NAMES)),
+    };
+}
+
 fn run<T: Tool>(call: &Call<'_>, mut arguments: Map<String, Value>) -> Result<String, Refusal> {
     let schema = schema::of_checked::<T::Input>();
     lenient::rewrite(&schema, &mut arguments);
     only::name_the_only(call.context, &mut arguments, |name| {
         check::properties(&schema).any(|(property, _)| property == name)
     });
-    let violations = check::violations(&schema, &arguments);
+    let mut violations = check::violations(&schema, &arguments);
+    if check::properties(&schema).any(|(property, _)| property == STORE) {
+        name_stores(call, &mut violations);
+    }
     let output = if violations.is_empty() {
         T::Input::deserialize(arguments)
             .map_err(|error| T::Error::internal(error.to_string()))

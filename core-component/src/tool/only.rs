@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 
 /// The arguments that name the agent, in the tools and prompts of all toolsets.
-const AGENT: [&str; 3] = ["agent_name", "agent_id", "agent"];
+pub(super) const AGENT: [&str; 3] = ["agent_name", "agent_id", "agent"];
 
 /// The argument that names the store.
-const STORE: [&str; 1] = ["store"];
+pub(super) const STORE: &str = "store";
 
 /// Sets the arguments for agent and store that are left out or null to the only ones that the caller
 /// may use. `takes` says whether there is an argument of a name.
@@ -18,8 +18,7 @@ pub(crate) fn name_the_only(
     takes: impl Fn(&str) -> bool,
 ) {
     let of_agent = AGENT.iter().map(|name| (*name, context.only_agent()));
-    let of_store = STORE.iter().map(|name| (*name, context.only_store()));
-    for (name, only) in of_agent.chain(of_store) {
+    for (name, only) in of_agent.chain([(STORE, context.only_store())]) {
         let is_given = arguments.get(name).is_some_and(|value| !value.is_null());
         if let Some(only) = only.filter(|_| takes(name) && !is_given) {
             arguments.insert(name.to_owned(), only.into());

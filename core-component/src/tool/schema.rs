@@ -70,11 +70,15 @@ fn is_uuid_v4(text: &str) -> bool {
 /// that reads `anyOf` with null in a schema may refuse every tool.
 pub(super) const CLEARED_BY_NULL: &str = "clearedByNull";
 
+/// The keyword of a text field that takes an integer as its text. Only the check sees it, too.
+pub(super) const TAKES_INTEGER: &str = "takesInteger";
+
 /// The schema of an input, as it is listed.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
         schema.remove(CLEARED_BY_NULL);
+        schema.remove(TAKES_INTEGER);
         unwrap_description(schema);
     })))
 }

@@ -48,7 +48,7 @@ class Sessions(Toolset):
         repo_root: The absolute path of the repository's top level. Leave it out if only one is granted.
         date: The day of the session, `YYYY-MM-DD`. Leave it out for today.
         section: The section's name, exactly: `Context`, `Discussion Summary`, `Decisions`, `Open Questions` or `Next Actions`, unless the agent's `_schema.md` names others.
-        content: Markdown, best one list item or paragraph. No headings of level 1 or 2; code fences and HTML closed.
+        content: Markdown, best one list item or paragraph. `- [x]` with the text of an earlier question or action closes it. No headings of level 1 or 2; code fences and HTML closed.
         """
 
     def read_summary(
@@ -1110,7 +1110,7 @@ class Memory(Toolset):
         query: A question or some words.
         agent: Only what this agent kept, and all stores, memory files and items. Layers are searched only with it.
         repo_root: Only this repository's session logs: its absolute path.
-        toolsets: Only these toolsets.
+        toolsets: Only these: `sessions`, `records`, `layers`, `stores`, `files`, `items`.
         from_date: Created or changed on this day or later: a date or a timestamp.
         to_date: Created or changed on this day or earlier.
         include_archived: Also archived and expired entries, and summaries of recent ones.
@@ -1191,7 +1191,7 @@ class AsyncSessions(AsyncToolset):
         repo_root: The absolute path of the repository's top level. Leave it out if only one is granted.
         date: The day of the session, `YYYY-MM-DD`. Leave it out for today.
         section: The section's name, exactly: `Context`, `Discussion Summary`, `Decisions`, `Open Questions` or `Next Actions`, unless the agent's `_schema.md` names others.
-        content: Markdown, best one list item or paragraph. No headings of level 1 or 2; code fences and HTML closed.
+        content: Markdown, best one list item or paragraph. `- [x]` with the text of an earlier question or action closes it. No headings of level 1 or 2; code fences and HTML closed.
         """
 
     async def read_summary(
@@ -2253,7 +2253,7 @@ class AsyncMemory(AsyncToolset):
         query: A question or some words.
         agent: Only what this agent kept, and all stores, memory files and items. Layers are searched only with it.
         repo_root: Only this repository's session logs: its absolute path.
-        toolsets: Only these toolsets.
+        toolsets: Only these: `sessions`, `records`, `layers`, `stores`, `files`, `items`.
         from_date: Created or changed on this day or later: a date or a timestamp.
         to_date: Created or changed on this day or earlier.
         include_archived: Also archived and expired entries, and summaries of recent ones.

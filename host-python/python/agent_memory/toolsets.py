@@ -46,7 +46,7 @@ class StartSessionOutput(TypedDict):
     #: The id in the log's header.
     session_id: str
 
-    #: What differs between the log, its schema and this program.
+    #: What differs between the log, its schema and this program, and a date in the future.
     warnings: list[str]
 
 
@@ -59,7 +59,7 @@ class _AppendEntryInput(TypedDict):
     #: The section's name, exactly: `Context`, `Discussion Summary`, `Decisions`, `Open Questions` or `Next Actions`, unless the agent's `_schema.md` names others.
     section: str
 
-    #: Markdown, best one list item or paragraph. No headings of level 1 or 2; code fences and HTML closed.
+    #: Markdown, best one list item or paragraph. `- [x]` with the text of an earlier question or action closes it. No headings of level 1 or 2; code fences and HTML closed.
     content: str
 
 
@@ -164,7 +164,7 @@ class UpdateSummaryInput(_UpdateSummaryInput, total=False):
     version: str
 
 
-class UpdateSummaryOutput(TypedDict):
+class _UpdateSummaryOutput(TypedDict):
     """The output of `update_summary`."""
 
     #: The summary's path, relative to `repo_root`.
@@ -178,6 +178,13 @@ class UpdateSummaryOutput(TypedDict):
 
     #: Whether this call added the section.
     created_section: bool
+
+
+class UpdateSummaryOutput(_UpdateSummaryOutput, total=False):
+    """The output of `update_summary`."""
+
+    #: An existing section whose name is near that of the added one.
+    warnings: list[str]
 
 
 class _ListSessionsInput(TypedDict):
@@ -2742,7 +2749,7 @@ class SearchMemoryInput(TypedDict, total=False):
     #: Only this repository's session logs: its absolute path.
     repo_root: str
 
-    #: Only these toolsets.
+    #: Only these: `sessions`, `records`, `layers`, `stores`, `files`, `items`.
     toolsets: list[str]
 
     #: Created or changed on this day or later: a date or a timestamp.

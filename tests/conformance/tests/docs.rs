@@ -55,6 +55,16 @@ fn each_toolset_and_each_resource_says_that_stored_text_is_data() {
     }
 }
 
+#[test]
+fn the_search_names_the_toolsets_that_it_can_search() {
+    let tools = tools_of("memory");
+    let search = tools.iter().find(|tool| tool["name"] == "search_memory").expect("it is listed");
+    let described = text(&search["inputSchema"]["properties"]["toolsets"], "description");
+    for toolset in toolsets().iter().filter(|toolset| *toolset != "memory") {
+        assert!(described.contains(&format!("`{toolset}`")), "{toolset}: {described}");
+    }
+}
+
 /// The table of the page between its marks.
 #[test]
 fn the_page_of_the_command_line_has_the_settings_that_the_toolsets_describe() {

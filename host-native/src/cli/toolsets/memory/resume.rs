@@ -18,7 +18,7 @@ const TOOL: &str = "resume_memory";
 
 /// Print what is needed to go on with earlier work.
 ///
-/// It looks at all toolsets that have memories here: the summary and the last log of the repository,
+/// It looks at all toolsets that have memories here: the summary and the last logs of the repository,
 /// the current task and the core memories of the agent, the pages of stores that changed last. It
 /// writes nothing.
 #[derive(Debug, Args)]

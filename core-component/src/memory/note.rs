@@ -1,0 +1,177 @@
+//! The note of a search: what to do where the hits may not answer the question.
+
+use crate::existing::{MAX_NAMES, did_you_mean};
+use crate::source::{Owner, Request, Skipped};
+use crate::tool::Call;
+
+/// The share of a question's terms that one of the hits has to have. Otherwise the answer says that
+/// the hits are weak.
+const WEAK: f64 = 0.5;
+
+/// What a search has found, as far as its note tells of it.
+pub(super) struct Found<'a> {
+    pub call: &'a Call<'a>,
+    pub request: &'a Request,
+    /// The owners that were searched, with the numbers of their entries.
+    pub owners: &'a [(Owner, u64)],
+    /// The owners that were left out.
+    pub others: &'a [Owner],
+    pub skipped: &'a [Skipped],
+    pub has_hit: bool,
+    /// The largest share of the query's terms that a hit has.
+    pub coverage: f64,
+    /// That share of each summary that is not shown.
+    pub hidden: &'a [f64],
+    pub has_word: bool,
+    pub other_days: Option<&'a str>,
+    /// Whether a warning says what could not be searched.
+    pub is_partial: bool,
+    pub is_unsearched: bool,
+    /// Whether a toolset that keeps by agent was to be searched.
+    pub searches_agents: bool,
+}
+
+impl Found<'_> {
+    pub fn note(&self) -> Option<String> {
+        let is_weak = !self.has_hit || self.coverage < WEAK;
+        let hidden = self.hidden.iter().filter(|coverage| **coverage >= WEAK).count();
+        let entries = self.owners.iter().map(|(_, entries)| entries).sum();
+        let is_agent_known = self.is_agent_known();
+        // A hit of a store does not show that nothing of the agent was found.
+        let agent_missing = match (entries, is_agent_known) {
+            (0, _) | (_, true) => None,
+            (_, false) => self.nothing_kept(),
+        };
+        let parts = [
+            agent_missing,
+            self.advice(entries, is_weak, hidden),
+            not_searched(self.request, is_weak || !is_agent_known, self.others),
+            not_shown(hidden),
+            if is_agent_known { None } else { other_agent(self.request, self.others) },
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn advice(&self, entries: u64, is_weak: bool, hidden: usize) -> Option<String> {
+        let request = self.request;
+        match (request.is_for_newest(), entries, self.has_hit) {
+            (_, 0, _) if !self.skipped.is_empty() => None,
+            (_, 0, _) if self.is_unsearched => {
+                Some("nothing could be searched: `warnings` say why".to_owned())
+            }
+            (_, 0, _) => self.nothing_kept(),
+            (true, _, true) if request.lists_days => Some(
+                "no entry has a word of the query beside its days: these are the newest of these days"
+                    .to_owned(),
+            ),
+            (true, _, true) => {
+                Some("the query has no word to look for: these are the newest entries".to_owned())
+            }
+            (_, _, false) => {
+                (hidden == 0).then(|| without_hit(request, entries, self.has_word, self.other_days))
+            }
+            _ => is_weak.then(|| {
+                format!("no hit has most of the query: these are the nearest of {entries} entries")
+            }),
+        }
+    }
+
+    /// That there is nothing to search. `None` if only others have something.
+    fn nothing_kept(&self) -> Option<String> {
+        let place = if self.is_partial { " in what could be searched" } else { "" };
+        match &self.request.agent {
+            Some(agent) if self.searches_agents => {
+                Some(format!("nothing of agent `{}` is kept{place}", agent.as_str()))
+            }
+            _ => self.others.is_empty().then(|| format!("nothing is kept yet{place}")),
+        }
+    }
+
+    /// Whether the agent of the request, if it has one, has entries, or some that were not read. Also if
+    /// no toolset was searched that keeps by agent.
+    fn is_agent_known(&self) -> bool {
+        let Some(agent) = self.request.agent.as_ref().filter(|_| self.searches_agents) else {
+            return true;
+        };
+        // Files and items have no agent as their owner. Of a caller with agents, they are of these.
+        let is_bounded = self.call.context.agents.is_some();
+        let is_its = |owner: &Owner| match &owner.agent {
+            Some(of) => of == agent.as_str(),
+            None => is_bounded && owner.store.is_none(),
+        };
+        self.owners.iter().any(|(owner, entries)| *entries > 0 && is_its(owner))
+            || self.skipped.iter().any(|skipped| is_its(&skipped.owner))
+    }
+}
+
+/// Whether a request is only for some days.
+pub(super) fn has_dates(request: &Request) -> bool {
+    request.from.is_some() || request.to.is_some() || request.lists_days
+}
+
+/// Asks whether another agent was meant, whose name is near.
+fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
+    let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
+    did_you_mean(request.agent.as_ref()?.as_str(), &names)
+}
+
+/// Why there is no hit, and what to do.
+fn without_hit(
+    request: &Request,
+    entries: u64,
+    has_word: bool,
+    other_days: Option<&str>,
+) -> String {
+    if !has_word {
+        return format!("none of {entries} entries has a word of the query: try other words");
+    }
+    let those = if request.is_for_newest() { "all" } else { "those with words of the query" };
+    if let Some(days) = other_days {
+        let those = if request.is_for_newest() { "the newest" } else { those };
+        return format!("of {entries} entries, {those} are of {days}: try these dates");
+    }
+    let (are, remedy) = match (has_dates(request), request.include_archived) {
+        (true, true) => ("of other days", "other dates"),
+        (true, false) => {
+            ("of other days, archived, expired or summarised", "other dates or `include_archived`")
+        }
+        (false, _) => ("archived, expired or summarised", "`include_archived`"),
+    };
+    format!("of {entries} entries, {those} are {are}: try {remedy}")
+}
+
+/// The owners that were left out. Those that are searched only if they are named are always told,
+/// and others if the hits are weak or the agent has nothing.
+fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
+    let is_told = is_weak || request.agent.is_none();
+    if !is_told || others.is_empty() {
+        return None;
+    }
+    let names = others.iter().take(MAX_NAMES).map(|owner| {
+        let agent = owner.agent.as_deref().unwrap_or_default();
+        format!("`{agent}` in {}", owner.toolset)
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = others.len().saturating_sub(MAX_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(match request.agent {
+        Some(_) => format!("not searched: agents {names}{more}"),
+        None => format!("not searched without `agent`: {names}{more}"),
+    })
+}
+
+/// The summaries that match and were not asked for.
+fn not_shown(hidden: usize) -> Option<String> {
+    match hidden {
+        0 => None,
+        1 => Some(
+            "1 summary in the compost has most of the query: `include_archived` shows it"
+                .to_owned(),
+        ),
+        _ => Some(format!(
+            "{hidden} summaries in the compost have most of the query: `include_archived` shows \
+             them"
+        )),
+    }
+}

@@ -1,0 +1,184 @@
+//! The items of a log or a summary, and which of them are still open.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::search::{Block, blocks};
+use crate::words::fold;
+
+/// An item of a document: a block or an item of a list, or a sentence that ends with a colon together
+/// with its list. Items of that list alone could say the opposite.
+pub(super) struct Item<'t> {
+    pub section: Option<Rc<str>>,
+    /// The heading below that of the section.
+    heading: Rc<str>,
+    text: &'t str,
+    /// The items of the list that the sentence introduces.
+    list: Vec<&'t str>,
+}
+
+impl Item<'_> {
+    /// The text with the heading that it stands below.
+    pub fn text(&self) -> String {
+        self.below(&self.heading)
+    }
+
+    /// The text with its section and the heading that it stands below.
+    pub fn text_with_section(&self) -> String {
+        let headings = [self.section.as_deref().unwrap_or_default(), &*self.heading];
+        let headings: Vec<&str> = headings.into_iter().filter(|text| !text.is_empty()).collect();
+        self.below(&headings.join(", "))
+    }
+
+    fn below(&self, headings: &str) -> String {
+        let own = without_bullet(self.text).unwrap_or(self.text);
+        let first = if headings.is_empty() { own.to_owned() } else { format!("{headings}: {own}") };
+        [&*first].into_iter().chain(self.list.iter().copied()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The items of a document.
+pub(super) fn items(text: &str, is_log: bool) -> Vec<Item<'_>> {
+    let mut items: Vec<Item<'_>> = Vec::new();
+    for Block { section, heading, text, .. } in blocks(text, is_log) {
+        let text = text.trim();
+        let leads = |item: &&mut Item<'_>| {
+            let is_sentence = without_bullet(item.text).is_none();
+            let is_beside = item.section == section && item.heading == heading;
+            is_sentence && item.text.ends_with([':', '：']) && is_beside
+        };
+        match items.last_mut().filter(leads) {
+            Some(item) if without_bullet(text).is_some() => item.list.push(text),
+            _ => items.push(Item { section, heading, text, list: Vec::new() }),
+        }
+    }
+    items
+}
+
+/// Finds the open items of a section, from the newest to the oldest one of all logs.
+///
+/// An item is closed if it is ticked, or if a later one with the same text is: below the same headings,
+/// or below none. Of open items with the same text and headings, the newest counts.
+#[derive(Default)]
+pub(super) struct OpenItems {
+    /// The headings and texts of ticked items.
+    closed: BTreeSet<(String, String)>,
+    /// Those of open items.
+    told: BTreeSet<(String, String)>,
+    ignores_ticks: bool,
+}
+
+impl OpenItems {
+    /// `ignores_ticks` says that a tick closes nothing, as in a decision between several things.
+    pub fn new(ignores_ticks: bool) -> Self {
+        Self { ignores_ticks, ..Self::default() }
+    }
+
+    /// The item as far as it is open. It is older than those before.
+    pub fn open<'t>(&mut self, mut item: Item<'t>) -> Option<Item<'t>> {
+        let heading = plain(&item.heading);
+        if item.list.is_empty() {
+            return self.is_open(heading, item.text).then_some(item);
+        }
+        let heading = format!("{heading}\n{}", plain(item.text));
+        let newest = std::mem::take(&mut item.list).into_iter().rev();
+        item.list = newest.filter(|listed| self.is_open(heading.clone(), listed)).collect();
+        item.list.reverse();
+        (!item.list.is_empty()).then_some(item)
+    }
+
+    fn is_open(&mut self, heading: String, text: &str) -> bool {
+        let (tick, text) = tick(text);
+        let text = plain(text);
+        if tick == Some(true) && !self.ignores_ticks {
+            self.closed.insert((heading, text));
+            return false;
+        }
+        let below_none = (String::new(), text.clone());
+        let key = (heading, text);
+        !self.closed.contains(&below_none) && !self.closed.contains(&key) && self.told.insert(key)
+    }
+}
+
+/// The text after the mark of an item of a list without numbers.
+fn without_bullet(text: &str) -> Option<&str> {
+    ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark))
+}
+
+/// The text after the mark of an item of a list.
+fn without_mark(text: &str) -> &str {
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = [". ", ") "].iter().find_map(|mark| number.strip_prefix(mark));
+    let numbered = numbered.filter(|_| number.len() < text.len());
+    without_bullet(text).or(numbered).unwrap_or(text)
+}
+
+/// Whether an item is ticked, if it has a box, and its text.
+fn tick(text: &str) -> (Option<bool>, &str) {
+    let text = without_mark(text).trim_start();
+    let boxes = [("[ ] ", false), ("[x] ", true), ("[X] ", true)];
+    let boxed = boxes
+        .into_iter()
+        .find_map(|(mark, is_ticked)| text.strip_prefix(mark).map(|text| (Some(is_ticked), text)));
+    boxed.unwrap_or((None, text))
+}
+
+/// The text in the form in which items are compared: without case, breaks of lines and a full stop.
+fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    fold(words.join(" ").trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The open items of a section, which is given from its oldest item to its newest.
+    fn open(section: &str, ignores_ticks: bool) -> Vec<String> {
+        let text = format!("# a\n\n## Next Actions\n\n{section}\n");
+        let mut open_items = OpenItems::new(ignores_ticks);
+        let newest = items(&text, true).into_iter().rev();
+        let open = newest.filter_map(|item| open_items.open(item));
+        let mut open: Vec<String> = open.map(|item| item.text()).collect();
+        open.reverse();
+        open
+    }
+
+    #[test]
+    fn a_tick_closes_the_items_of_the_same_text_before_it() {
+        for (section, left) in [
+            ("- [ ] a\n- [ ] b\n- [x] a", &["[ ] b"][..]),
+            ("- a\n- b\n- [X] A.", &["b"]),
+            ("1. a\n2. [ ] b\n3. [x] b", &["1. a"]),
+            ("a\n\n- [x] a", &[]),
+            ("- [ ] a\n  b\n- [x] a b", &[]),
+            ("- [x] a done\n- [ ] a", &["[ ] a"]),
+            ("- [x] a\n- [ ] a", &["[ ] a"]),
+            ("- [ ] a\n- [ ] a", &["[ ] a"]),
+            ("- [ ] a\n- a more", &["[ ] a", "a more"]),
+            ("- [x](link) a", &["[x](link) a"]),
+        ] {
+            assert_eq!(open(section, false), left, "{section}");
+        }
+    }
+
+    #[test]
+    fn a_tick_below_a_heading_closes_nothing_below_another_one() {
+        let section = "### One\n\n- [ ] a\n\n### Two\n\n- [ ] a\n- [x] a";
+        assert_eq!(open(section, false), ["One: [ ] a"]);
+        let section = "- [ ] b\n\n### One\n\n- [ ] a";
+        assert_eq!(open(section, false), ["[ ] b", "One: [ ] a"]);
+    }
+
+    #[test]
+    fn a_list_is_told_with_its_sentence_as_far_as_it_is_open() {
+        assert_eq!(open("To do:\n\n- [ ] a\n- [x] b", false), ["To do:\n- [ ] a"]);
+        assert_eq!(open("To do:\n\n- [x] a\n- [x] b", false), [""; 0]);
+        assert_eq!(open("To do:\n\nThis.", false), ["To do:", "This."]);
+    }
+
+    #[test]
+    fn a_tick_in_a_decision_closes_nothing() {
+        assert_eq!(open("- [ ] a\n- [x] b", true), ["[ ] a", "[x] b"]);
+    }
+}
