@@ -22,7 +22,7 @@ const CALLS: usize = 40;
 
 #[test]
 fn the_component_in_wasmtime_answers_as_the_core_does() {
-    compare("the_component_in_wasmtime", 300, &|case| ComponentSession::start(case));
+    compare("the_component_in_wasmtime", 300, ComponentSession::start);
 }
 
 #[test]
@@ -31,11 +31,11 @@ fn node_answers_as_the_core_does() {
         return;
     }
     let start = node::start().expect("it is built");
-    compare("node_answers", 120, &start);
+    compare("node_answers", 120, start);
 }
 
 /// Runs sequences on the core and on another host.
-fn compare(test: &str, rounds: u64, start: &dyn Fn(&Case) -> Result<Box<dyn Session>, String>) {
+fn compare(test: &str, rounds: u64, start: impl Fn(&Case) -> Result<Box<dyn Session>, String>) {
     let on_core: Start = |case| Ok(CoreSession::start(case));
     let rounds = env::var(ROUNDS).map_or(rounds, |text| text.parse().expect("a number of rounds"));
     let first_seed = seed_or(20_250_120);
