@@ -125,10 +125,11 @@ fn is_open(schema: &Map<String, Value>) -> bool {
     schema.get("additionalProperties").is_some_and(|others| *others == true)
 }
 
-/// The list that has a text as its item, where the text is given in place of a list of texts.
+/// The list that has a text as its item, where the text is given in place of a list of texts. None if
+/// the text may be several items.
 fn example(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     let item = schema.get("items").and_then(Value::as_object)?;
-    let text = value.as_str().filter(|_| kind(item) == "string")?;
+    let text = value.as_str().filter(|text| kind(item) == "string" && !text.contains(','))?;
     Some(format!(", such as `{}`", json!([excerpt(text)])))
 }
 

@@ -285,16 +285,22 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
 fn name_stores(call: &Call<'_>, violations: &mut [Violation]) {
     let of_store = |violation: &&mut Violation| violation.pointer.strip_prefix('/') == Some(STORE);
     let Some(violation) = violations.iter_mut().find(of_store) else { return };
-    let sources = call.sources.iter().filter(|source| !source.keeps_by_agent);
-    let collections: Checked<Vec<_>> = sources.map(|source| (source.collections)(call)).collect();
-    // The violation is told all the same.
-    let Ok(collections) = collections else { return };
-    let stores = collections.into_iter().flatten().filter_map(|of| of.owner.store);
-    let stores: Vec<String> = stores.collect::<BTreeSet<_>>().into_iter().collect();
-    violation.accepted += &match stores.len() {
-        0 => "; there is no store yet".to_owned(),
-        _ => format!("; there are {}", listed(&stores, MAX_NAMES)),
+    violation.accepted += &match stores(call) {
+        Ok(stores) if stores.is_empty() => "; there is no store yet".to_owned(),
+        Ok(stores) => format!("; there are {}", listed(&stores, MAX_NAMES)),
+        // The violation is told all the same.
+        Err(error) => format!("; the stores could not be listed: {}", error.refusal().message),
     };
+}
+
+/// The names of the stores that the caller may use, in byte order.
+fn stores(call: &Call<'_>) -> Checked<Vec<String>> {
+    let mut names = BTreeSet::new();
+    for source in call.sources.iter().filter(|source| !source.keeps_by_agent) {
+        let collections = (source.collections)(call)?;
+        names.extend(collections.into_iter().filter_map(|collection| collection.owner.store));
+    }
+    Ok(names.into_iter().collect())
 }
 
 fn run<T: Tool>(call: &Call<'_>, mut arguments: Map<String, Value>) -> Result<String, Refusal> {
