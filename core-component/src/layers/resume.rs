@@ -39,8 +39,9 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     add(Rank::RecentMemories, "Recent memories", recent, count, "get_recent_memories");
     let compost = memory_compost.summaries.iter();
     let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary)).collect();
-    let (title, read) = ("Summaries of earlier memories", "search_episodic_memories");
-    add(Rank::EarlierMemories, title, compost, memory_compost.count, read);
+    let count = memory_compost.count;
+    let title = "Summaries of earlier memories";
+    add(Rank::EarlierMemories, title, compost, count, "search_episodic_memories");
     for warning in warnings {
         parts.warn(format!("layers of agent `{}`: {warning}", agent.name));
     }

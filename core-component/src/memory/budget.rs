@@ -232,7 +232,8 @@ mod tests {
         let owner = Owner::new("records");
         let total = items.len() as u64;
         let items = items.iter().map(|item| (*item).to_owned().into()).collect();
-        let (title, read) = (title.to_owned(), "read".to_owned());
+        let title = title.to_owned();
+        let read = "read".to_owned();
         Part { title, owner, rank, items, total, read, ..Part::default() }
     }
 

@@ -543,3 +543,5 @@ fn already_exists(path: &str) -> Error {
 
 #[cfg(test)]
 mod between_stages;
+#[cfg(all(test, not(windows)))]
+mod taken_over;
