@@ -28,11 +28,11 @@ impl InMemory {
         Self { storage, place }
     }
 
-    /// Makes a call, in 2026: after each date that a test names.
+    /// Makes a call, on 2025-01-20.
     pub fn call(&self, tool: &str, arguments: &Value) -> Answer {
         let context = json!({
             "settings": {"toolsets": ["sessions"]},
-            "now": "2026-01-20T10:00:00.000Z",
+            "now": "2025-01-20T10:00:00.000Z",
             "seed": 1,
         });
         let context = context_of(&context);
