@@ -11,6 +11,9 @@ const HEADERS: &str = "headers";
 /// The field of Codex that names the variable.
 const VARIABLE: &str = "bearer_token_env_var";
 
+/// The tables of Codex with headers, which stand beside that field.
+const HEADERS_OF_CODEX: [&str; 2] = ["http_headers", "env_http_headers"];
+
 /// The forms in which clients name a variable in a text: what is before its name, and behind it.
 const OF_EDITORS: (&str, &str) = ("${env:", "}");
 const OF_OPENCODE: (&str, &str) = ("{env:", "}");
@@ -79,6 +82,16 @@ pub(crate) fn is_ours(name: &str, value: &Value) -> bool {
 pub(crate) fn keep(fields: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), String> {
     let starts = fields.get("command").is_some_and(|command| !command.is_null());
     let before = before.and_then(Value::as_object);
+    let has_header = |table: &&str| {
+        let headers = before.and_then(|before| before.get(*table)?.as_object());
+        let mut names = headers.into_iter().flatten().map(|(name, _)| name);
+        names.any(|name| name.eq_ignore_ascii_case("Authorization"))
+    };
+    if let Some(table) =
+        HEADERS_OF_CODEX.iter().find(has_header).filter(|_| fields.contains_key(VARIABLE))
+    {
+        return Err(own_headers(table));
+    }
     let before = before
         .into_iter()
         .flatten()
@@ -86,10 +99,7 @@ pub(crate) fn keep(fields: &mut Map<String, Value>, before: Option<&Value>) -> R
     for (name, value) in before {
         match (fields.get(name), is_ours(name, value)) {
             (Some(_), false) => {
-                return Err(format!(
-                    "the entry has `{name}` of its own: add the token there, or leave \
-                     `--token-variable` out"
-                ));
+                return Err(own_headers(name));
             }
             (Some(_), true) | (None, false) => {}
             (None, true) => {
@@ -99,4 +109,10 @@ pub(crate) fn keep(fields: &mut Map<String, Value>, before: Option<&Value>) -> R
         }
     }
     Ok(())
+}
+
+fn own_headers(field: &str) -> String {
+    format!(
+        "the entry has `{field}` of its own: add the token there, or leave `--token-variable` out"
+    )
 }

@@ -89,6 +89,21 @@ fn headers_that_somebody_wrote_stay_and_are_not_replaced() {
 }
 
 #[test]
+fn codex_gets_no_token_beside_a_header_that_somebody_wrote() {
+    for headers in [
+        "http_headers = { \"Authorization\" = \"Bearer precious\" }",
+        "env_http_headers = { \"authorization\" = \"MINE\" }",
+    ] {
+        let entry = format!("[mcp_servers.agent-memory]\nurl = \"x\"\n{headers}\n");
+        let scene = Scene::with(entry.as_bytes());
+        let refused = install(&scene, Client::Codex, &server(Some("MEMORY")));
+        let error = refused.expect_err("a header of somebody else").to_string();
+        assert!(error.contains("http_headers` of its own"), "{error}");
+        assert_eq!(scene.text(), entry);
+    }
+}
+
+#[test]
 fn clients_that_read_no_variable_are_refused_with_what_to_do() {
     for client in [Client::Zed, Client::Other] {
         let scene = Scene::new();

@@ -75,6 +75,30 @@ fn the_last_20_logs_are_told_and_the_heading_says_so_if_there_are_older_ones() {
     assert!(long.contains(" in the last log; `read_session` reads more)\n\n"), "{long}");
 }
 
+#[test]
+fn logs_without_anything_to_go_on_with_hide_no_earlier_work() {
+    let storage = MemoryStorage::new();
+    let place = Place::repository("/a");
+    storage.grant(place.clone());
+    let put = |day: u32, text: &str| {
+        let date = format!("2024-{:02}-{:02}", 1 + day / 28, 1 + day % 28);
+        let log = format!("# ada — {date}\n\n## Header\n\n## Next Actions\n\n{text}\n");
+        storage.put(&place, Area::Documents, &format!("ada/logs/{date}.md"), log);
+    };
+    let resumed = || call(&storage, "sessions", "resume_memory", &json!({"agent": "ada"}));
+    put(0, "- [ ] Old work");
+    (1..100).for_each(|day| put(day, ""));
+    let answer = resumed();
+    assert!(answer["text"].as_str().is_some_and(|text| text.contains("Old work")), "{answer}");
+    put(100, "");
+    let answer = resumed();
+    assert_eq!(
+        answer["warnings"],
+        json!(["agent `ada` has nothing to go on with in the last 100 logs, and older ones were \
+                not read: `list_sessions` lists them"])
+    );
+}
+
 /// Many long documents, which a call that reads all of them would take long for.
 #[test]
 fn a_text_is_within_its_budget_whatever_is_stored() {

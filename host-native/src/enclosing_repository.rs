@@ -49,6 +49,9 @@ pub(crate) fn main_worktree_with_logs(directory: &Path) -> Option<PathBuf> {
     let linked = repository_around(directory)?;
     let common = common_directory_around(directory).ok()??;
     let main = common.parent().filter(|_| common.ends_with(".git"))?;
+    if is_too_much(main, home().as_deref()) {
+        return None;
+    }
     let has_logs = |top: &Path| top.join(DOCUMENTS).is_dir();
     (main != linked && has_logs(main) && !has_logs(&linked)).then(|| main.to_owned())
 }

@@ -58,7 +58,8 @@ pub(super) fn items(text: &str, is_log: bool) -> Vec<Item<'_>> {
 /// Finds the open items of a section, from the newest to the oldest one of all logs.
 ///
 /// An item is closed if it is ticked, or if a later one with the same text is: below the same headings,
-/// or below none. Of open items with the same text and headings, the newest counts.
+/// or below none. Of open items with the same text and headings, the newest counts. The text of an item
+/// ends where its own list begins. It is told as long as something in that list is open.
 #[derive(Default)]
 pub(super) struct OpenItems {
     /// The headings and texts of ticked items.
@@ -89,9 +90,13 @@ impl OpenItems {
 
     fn is_open(&mut self, heading: String, text: &str) -> bool {
         let (tick, text) = tick(text);
-        let text = plain(text);
+        let below = Below::new(text);
+        let text = plain(&own(text));
         if tick == Some(true) && !self.ignores_ticks {
-            self.closed.insert((heading, text));
+            return self.closed.insert((heading, text)) && below.is_open;
+        }
+        let is_done = tick.is_none() && below.is_ticked && !below.is_open;
+        if is_done && !self.ignores_ticks {
             return false;
         }
         let below_none = (String::new(), text.clone());
@@ -123,10 +128,37 @@ fn tick(text: &str) -> (Option<bool>, &str) {
     boxed.unwrap_or((None, text))
 }
 
+/// The boxes of the list below an item.
+struct Below {
+    is_open: bool,
+    is_ticked: bool,
+}
+
+impl Below {
+    fn new(text: &str) -> Self {
+        let ticks = || text.lines().skip(1).filter_map(|line| tick(line.trim()).0);
+        Self {
+            is_open: ticks().any(|is_ticked| !is_ticked),
+            is_ticked: ticks().any(|is_ticked| is_ticked),
+        }
+    }
+}
+
+/// The text of an item before an empty line, its own list, or a block of code.
+fn own(text: &str) -> String {
+    let is_text = |line: &&str| {
+        let line = line.trim();
+        !line.is_empty() && without_mark(line) == line && !line.starts_with("```")
+    };
+    let mut lines = text.lines();
+    let first = lines.next().into_iter();
+    first.chain(lines.take_while(is_text)).collect::<Vec<_>>().join(" ")
+}
+
 /// The text in the form in which items are compared: without case, breaks of lines and a full stop.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    fold(words.join(" ").trim_end_matches('.'))
+    fold(words.join(" ").trim_end_matches(['.', '。']))
 }
 
 #[cfg(test)]
@@ -157,6 +189,12 @@ mod tests {
             ("- [ ] a\n- [ ] a", &["[ ] a"]),
             ("- [ ] a\n- a more", &["[ ] a", "a more"]),
             ("- [x](link) a", &["[x](link) a"]),
+            ("- [ ] a\n  - [ ] b\n- [x] a\n  - [x] b", &[]),
+            ("- [x] a\n  - [ ] b", &["[x] a\n  - [ ] b"]),
+            ("- [x] a\n  - [ ] b\n- [x] a\n  - [x] b", &[]),
+            ("- a:\n  - [x] b", &[]),
+            ("- [ ] a\n\n  More of it.\n- [x] a", &[]),
+            ("- [ ] 修复。\n- [x] 修复", &[]),
         ] {
             assert_eq!(open(section, false), left, "{section}");
         }

@@ -16,9 +16,10 @@ const MAX_REPOSITORIES: usize = 20;
 /// The most agents of a repository whose logs are listed to find the last log of all.
 const MAX_AGENTS: usize = 50;
 
-/// The most logs of an agent that are read, and how many bytes of them end the reading: a client waits
-/// for this when a session begins.
+/// The most logs of an agent with something to go on with, the most logs that are read for them, and how
+/// many bytes of them end the reading: a client waits for this when a session begins.
 const MAX_LOGS: usize = 20;
+const MAX_READ: usize = 100;
 const MAX_BYTES: usize = 256 << 10;
 
 const DECISIONS: &str = "Decisions";
@@ -113,16 +114,17 @@ fn add_last_logs(
     let mut sections: Vec<Section> = sections.into_iter().map(Section::new).collect();
     let dates = agent.sessions()?;
     let mut read = 0;
+    let mut with_items = 0;
     let mut bytes = 0;
-    for date in dates.iter().rev().take(MAX_LOGS) {
-        if bytes >= MAX_BYTES {
+    for date in dates.iter().rev().take(MAX_READ) {
+        if bytes >= MAX_BYTES || with_items == MAX_LOGS {
             break;
         }
         read += 1;
         match agent.log(*date) {
             Ok(Some(log)) => {
                 bytes += log.text.len();
-                add_log(*date, &log.text, &mut sections);
+                with_items += usize::from(add_log(*date, &log.text, &mut sections));
             }
             Ok(None) => {}
             Err(error) => {
@@ -135,6 +137,14 @@ fn add_last_logs(
         1 => "the last log".to_owned(),
         _ => format!("the last {read} logs"),
     });
+    if let Some(logs) = counted_in.as_ref().filter(|_| sections.iter().all(Section::is_empty)) {
+        let agent = owner.agent.as_deref().unwrap_or_default();
+        let list = call.listed("sessions", "list_sessions");
+        parts.warn(format!(
+            "agent `{agent}` has nothing to go on with in {logs}, and older ones were not read: \
+             `{list}` lists them"
+        ));
+    }
     for section in sections {
         parts.add(Part {
             rank: section.rank(),
@@ -150,13 +160,17 @@ fn add_last_logs(
     Ok(())
 }
 
-/// Adds the items of a log to their sections. It is older than the logs before.
-fn add_log(date: Date, text: &str, sections: &mut [Section]) {
+/// Adds the items of a log to their sections, and returns whether there are any. It is older than the
+/// logs before.
+fn add_log(date: Date, text: &str, sections: &mut [Section]) -> bool {
+    let mut has_items = false;
     for item in items(text, true).into_iter().rev() {
         let of_item = |section: &&mut Section| item.section.as_deref() == Some(&section.name);
         let Some(section) = sections.iter_mut().find(of_item) else { continue };
+        has_items = true;
         section.told.extend(section.open.open(item).map(|item| (date, item.text())));
     }
+    has_items
 }
 
 /// A section of all logs.
@@ -179,6 +193,10 @@ impl Section {
             OPEN_QUESTIONS => Rank::OpenQuestions,
             _ => Rank::Decisions,
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.told.is_empty()
     }
 
     /// The items. Each begins with its day if they are of several days.

@@ -135,12 +135,18 @@ fn note(error: &Error) {
 }
 
 /// The text for an agent, which has to know what could not be read. No control character is for it.
+/// Warnings quote stored text, so they have a fence that nothing in them ends.
 fn with_warnings(text: &str, warnings: &[String]) -> String {
     let mut lines: Vec<String> = text.trim_end().lines().map(visible).collect();
     if !warnings.is_empty() {
-        lines.extend(["".to_owned(), "Not everything could be read:".to_owned()]);
+        let warnings: Vec<String> = warnings.iter().map(|warning| visible(warning)).collect();
+        let runs = warnings.iter().flat_map(|warning| warning.split(|letter| letter != '`'));
+        let longest = runs.map(str::len).max().unwrap_or_default();
+        let fence = "`".repeat(3.max(longest + 1));
+        lines.extend(["".to_owned(), "Not everything could be read:".to_owned(), fence.clone()]);
+        lines.extend(warnings.iter().map(|warning| format!("- {warning}")));
+        lines.push(fence);
     }
-    lines.extend(warnings.iter().map(|warning| format!("- {}", visible(warning))));
     lines.join("\n")
 }
 
@@ -160,6 +166,15 @@ impl HookClient {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warnings_stand_in_a_fence_of_their_own() {
+        let text = with_warnings("kept\n", &["`a` is no file".to_owned(), "````b".to_owned()]);
+        let expected =
+            "kept\n\nNot everything could be read:\n`````\n- `a` is no file\n- ````b\n`````";
+        assert_eq!(text, expected);
+        assert_eq!(with_warnings("kept\n", &[]), "kept");
+    }
 
     #[test]
     fn each_client_gets_the_text_in_its_form() {
