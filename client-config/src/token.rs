@@ -82,14 +82,13 @@ pub(crate) fn is_ours(name: &str, value: &Value) -> bool {
 pub(crate) fn keep(fields: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), String> {
     let starts = fields.get("command").is_some_and(|command| !command.is_null());
     let before = before.and_then(Value::as_object);
-    let has_header = |table: &&str| {
-        let headers = before.and_then(|before| before.get(*table)?.as_object());
+    let has_header = |table: &str| {
+        let headers = before.and_then(|before| before.get(table)?.as_object());
         let mut names = headers.into_iter().flatten().map(|(name, _)| name);
         names.any(|name| name.eq_ignore_ascii_case("Authorization"))
     };
-    if let Some(table) =
-        HEADERS_OF_CODEX.iter().find(has_header).filter(|_| fields.contains_key(VARIABLE))
-    {
+    let own = HEADERS_OF_CODEX.into_iter().find(|table| has_header(table));
+    if let Some(table) = own.filter(|_| fields.contains_key(VARIABLE)) {
         return Err(own_headers(table));
     }
     let before = before
