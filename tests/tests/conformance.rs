@@ -31,7 +31,7 @@ const RUNTIMES: &str = "AGENT_MEMORY_RUNTIMES";
 /// The runtimes, with the arguments before a program.
 const OTHER_RUNTIMES: &[(&str, &[&str])] = &[("bun", &[]), ("deno", &["run", "--allow-all"])];
 
-/// What is unexpected in a report.
+/// The differences of a report from the expectations.
 fn complaints_about(report: &Report, expected: &Expectations, cases: &[Case]) -> Vec<String> {
     let for_people = for_people();
     let may_skip = |case: &Case| expected.skip(case, &for_people).is_some();

@@ -107,7 +107,7 @@ fn kind(case: &Case) -> String {
 /// The kind of an answer without an error.
 const RESULT: &str = "result";
 
-/// What a sequence led to.
+/// The answers and the documents of a sequence.
 struct Ended {
     answers: Vec<Value>,
     /// For each answer, `result` or the code of its error.

@@ -151,14 +151,14 @@ mod tests {
 
     #[test]
     fn the_agent_of_a_project_has_the_name_of_its_directory_and_a_digest_of_the_path() {
-        assert_eq!(agent_of(Path::new("/work/acme/.git")), "acme-a6aec2d5");
+        assert_eq!(agent_of(Path::new("/home/ada/acme/.git")), "acme-6cd50aa6");
         let labels = [
-            ("/work/acme/.git", "acme"),
-            ("/work/acme.git", "acme"),
-            ("/work/super/.git/modules/lib", "lib"),
-            ("/work/My site (old).v2/.git", "My-site-old-v2"),
-            ("/work/__x__/.git", "x__"),
-            ("/work/проект/.git", "project"),
+            ("/home/ada/acme/.git", "acme"),
+            ("/home/ada/acme.git", "acme"),
+            ("/home/ada/super/.git/modules/lib", "lib"),
+            ("/home/ada/My site (old).v2/.git", "My-site-old-v2"),
+            ("/home/ada/__x__/.git", "x__"),
+            ("/home/ada/проект/.git", "project"),
             ("/.git", "project"),
         ];
         for (common, expected) in labels {

@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(error.code, ErrorCode::NotGranted, "{name}");
             assert!(error.message.contains("git worktree repair"), "{name}: {}", error.message);
         }
-        // What a `.git` directory says of a common directory is not believed.
+        // A `.git` directory that names another common directory is not believed.
         scene.git_directory("liar/.git");
         scene.write("liar/.git/commondir", &of_another);
         let own = Some(scene.path("liar/.git"));

@@ -13,7 +13,7 @@ use super::{Quality, Ranks, call, paraphrases, read};
 
 const LANGUAGES: [&str; 4] = ["en", "de", "es", "ja"];
 
-/// How far a measure is below that of plain bm25 where it should not be. The aim is an empty list. A
+/// A measure that is below that of plain bm25, and by how much at most. The aim is an empty list. A
 /// question more or less is 0.05.
 ///
 /// - In long messages in German and Spanish, as in English, the answer is among the first ten as often,
@@ -94,7 +94,7 @@ struct Set {
     keys: Vec<(String, String)>,
 }
 
-/// What a search found of a question.
+/// The result of a search for a question.
 struct Found {
     ranks: Ranks,
     /// The first hits may be no answer.
@@ -146,7 +146,8 @@ impl Set {
             (self.search(question, &answers).ranks, plain)
         });
         let (ours, plain): (Vec<Ranks>, Vec<Ranks>) = of_both.unzip();
-        let (ours, plain) = (Quality::from_ranks(&ours), Quality::from_ranks(&plain));
+        let ours = Quality::from_ranks(&ours);
+        let plain = Quality::from_ranks(&plain);
         println!(
             "{name}, {} questions about {} texts: R@10 {:.3}, MRR {:.3}; plain bm25: {:.3}, {:.3}",
             ours.questions,
@@ -159,7 +160,7 @@ impl Set {
         for measure in [Measure::Recall, Measure::ReciprocalRank] {
             let gap = GAPS.iter().find(|(of, which, _)| *of == name && *which == measure);
             let most = gap.map_or(tolerance, |(_, _, gap)| *gap);
-            let below = measure.of(&plain) - measure.of(&ours);
+            let below = measure.value(&plain) - measure.value(&ours);
             // Sums of the same shares in another order differ in the last bits.
             assert!(below <= most + 1e-9, "{name}: {measure:?} is {below:.3} below plain bm25");
         }
@@ -167,7 +168,7 @@ impl Set {
 }
 
 impl Measure {
-    fn of(self, quality: &Quality) -> f64 {
+    fn value(self, quality: &Quality) -> f64 {
         match self {
             Self::Recall => quality.recall_at_10,
             Self::ReciprocalRank => quality.mean_reciprocal_rank,
@@ -260,7 +261,8 @@ fn paraphrases_in_each_language_are_found_at_least_as_well_as_by_plain_bm25() {
         };
         // Each is kept on a day of its own, so that nothing is around it.
         let texts = paraphrases.iter().enumerate().map(|(index, one)| {
-            let (month, day) = (index / 28 + 1, index % 28 + 1);
+            let month = index / 28 + 1;
+            let day = index % 28 + 1;
             let now = format!("2025-{month:02}-{day:02}T10:00:00.000Z");
             Added { key: one.key.clone(), now, text: one.text.clone() }
         });
