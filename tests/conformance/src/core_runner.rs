@@ -26,17 +26,25 @@ pub struct CoreSession {
     follow_ups: Vec<Value>,
 }
 
-/// The path of a case's repository.
-pub const REPOSITORY: &str = "/scratch/repo";
+/// The path of a case's repository, where a caller names no other.
+const REPOSITORY: &str = "/scratch/repo";
 
 impl CoreSession {
     /// Starts a case.
     pub fn start(case: &Case) -> Box<dyn Session> {
+        Self::start_at(case, REPOSITORY)
+    }
+
+    /// Starts a case in a repository of this path.
+    pub fn start_at(case: &Case, repository: &str) -> Box<dyn Session> {
         let faults = CaseFaults::new(case.text.faults.clone());
+        let place = place_at(case, repository);
+        let contexts =
+            CallContexts { repository: repository.into(), ..CallContexts::from_case(case) };
         Box::new(Self {
-            storage: FaultyStorage::new(storage_of(case), faults),
-            contexts: CallContexts::from_case(case),
-            place: place_of(case),
+            storage: FaultyStorage::new(storage_at(case, &place), faults),
+            contexts,
+            place,
             is_of_stores: case.toolset() == "stores",
             calls: 0,
             follow_ups: Vec::new(),
@@ -214,8 +222,12 @@ pub fn context_of(json: &Value) -> Context {
 
 /// The place that a case is about.
 pub fn place_of(case: &Case) -> Place {
+    place_at(case, REPOSITORY)
+}
+
+fn place_at(case: &Case, repository: &str) -> Place {
     match case.toolset() {
-        "sessions" | "memory" => Place::repository(REPOSITORY),
+        "sessions" | "memory" => Place::repository(repository),
         "stores" => Place::in_group("stores", case.store()),
         toolset => Place::named(toolset),
     }
@@ -223,8 +235,11 @@ pub fn place_of(case: &Case) -> Place {
 
 /// Storage with the documents that a case begins with.
 pub fn storage_of(case: &Case) -> InMemoryStorage {
+    storage_at(case, &place_of(case))
+}
+
+fn storage_at(case: &Case, place: &Place) -> InMemoryStorage {
     let memory = InMemoryStorage::new();
-    let place = place_of(case);
     if case.toolset() == "stores" {
         memory.grant_family("stores");
         for name in case.given_stores() {
@@ -243,7 +258,7 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
     }
     memory.grant(place.clone());
     for (path, contents) in case.given() {
-        memory.put(&place, Area::Documents, &path, contents);
+        memory.put(place, Area::Documents, &path, contents);
     }
     memory.run_sql(case.given_sql());
     memory
@@ -260,6 +275,7 @@ pub struct CallContexts {
     step_ms: u32,
     zone: Value,
     seed: u64,
+    repository: String,
 }
 
 impl CallContexts {
@@ -275,6 +291,7 @@ impl CallContexts {
             step_ms: clock.step_ms,
             zone: clock.zone(),
             seed: case.text.seed,
+            repository: REPOSITORY.into(),
         }
     }
 
@@ -311,7 +328,7 @@ impl CallContexts {
     /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
         Places {
-            repo: REPOSITORY.into(),
+            repo: self.repository.clone(),
             elsewhere: "/scratch/elsewhere".into(),
             stores: "/stores".into(),
         }

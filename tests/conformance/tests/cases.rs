@@ -41,6 +41,21 @@ fn every_case_passes_on_the_core_with_all_toolsets_mounted() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+/// The path of a temporary directory differs from machine to machine, and counts in a budget.
+#[test]
+fn no_case_depends_on_the_length_of_the_path_of_its_repository() {
+    let long = format!("/scratch/{}/repo", "d".repeat(120));
+    let mut complaints = Vec::new();
+    for case in load_all() {
+        for repository in ["/r", &long] {
+            let ended = run(&case, CoreSession::start_at(&case, repository), true);
+            let complaint = |error| format!("{} in `{repository}`: {error}", case.name);
+            complaints.extend(ended.error.map(complaint));
+        }
+    }
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
 /// Replaces the message texts of a case by those of the core.
 fn bless(case: &Case) {
     let session = CoreSession::start(case);
