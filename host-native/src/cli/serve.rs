@@ -104,7 +104,7 @@ impl Serve {
         }
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
-            tools = mcp::for_models(&memory).count(),
+            tools = memory.tools_for_models().count(),
             "serving MCP on standard input and output"
         );
         if std::io::stdin().is_terminal() {
@@ -127,7 +127,7 @@ fn serve_http(
     options: mcp::HttpOptions,
     tokens: usize,
 ) -> Result<ExitCode, Error> {
-    let tools = mcp::for_models(&memory).count();
+    let tools = memory.tools_for_models().count();
     let runtime = program::runtime_of_server()?;
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(address)

@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod access;
 mod answer;
 mod batches;
 #[cfg(feature = "http")]
@@ -28,6 +29,7 @@ mod error;
 mod gate;
 #[cfg(feature = "http")]
 mod http;
+mod instructions;
 mod intake;
 mod lines;
 #[cfg(feature = "http")]
@@ -62,7 +64,6 @@ use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, RoleServer, ServerInitializeError};
 use rmcp::transport::{Transport, stdio_pipes};
 use server::Server;
-pub(crate) use server::for_models;
 use serving::CLOSING;
 pub use serving::ServeError;
 use std::pin::pin;

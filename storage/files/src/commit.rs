@@ -4,26 +4,21 @@
 //! A person's editor takes no lock. The last check of a version finds a document that the editor
 //! saved before it. A document saved in the moment between that check and the rename is lost.
 
+mod directories;
 mod temporary;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use agent_memory_storage::{
     Area, Change, CommitError, EntryKind, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES,
     check_consistent,
 };
 
-use super::base::obstacle;
 use super::directory::{Directory, File, Found, Metadata};
-use super::durability::Durability;
-use super::errno::Errno;
 use super::error::{errno_error, io_error};
 use super::mark::Mark;
 use super::path;
 use super::tree::{Tree, not_a_document};
-
-/// The maximum number of open directories during a commit: a process may open few files.
-const MAX_OPEN_DIRECTORIES: usize = 64;
 
 impl Tree {
     /// Makes the changes like [`Writer::commit`](agent_memory_storage::Writer::commit).
@@ -163,32 +158,6 @@ impl<'a> Attempt<'a> {
         self.current = None;
         self.remove_emptied();
         self.sync_directories()
-    }
-
-    /// Removes the directories that deletions and renames have emptied, and then their empty parents:
-    /// a document may be written where one of them was. One that cannot be removed says nothing, so it
-    /// stays.
-    fn remove_emptied(&mut self) {
-        let emptied = self.steps.iter().filter_map(|step| match step.change {
-            Change::Delete { .. } => Some(step.parent.clone()),
-            Change::Rename { .. } => Some(step.checked.0.clone()),
-            Change::Put { .. } | Change::Edit { .. } | Change::Copy { .. } => None,
-        });
-        let emptied: BTreeSet<Location<'a>> = emptied.collect();
-        for (area, mut way) in emptied.into_iter().rev() {
-            while way.len() > self.tree.base(area).names.len() {
-                let location = (area, way.clone());
-                let Some(name) = way.pop() else { break };
-                let parent = (area, way.clone());
-                self.open.remove(&location);
-                let Ok(directory) = self.existing(&parent) else { break };
-                if directory.remove_directory(name).is_err() {
-                    break;
-                }
-                self.touched.retain(|touched| *touched != location);
-                self.touch(parent);
-            }
-        }
     }
 
     fn check_lock(&mut self, is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
@@ -356,34 +325,6 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn make_directories(&mut self, index: usize) -> Result<(), Error> {
-        if self.steps[index].change.is_delete() {
-            return Ok(());
-        }
-        let mode = if self.tree.layout().is_private() { 0o700 } else { 0o777 };
-        let (area, way) = self.steps[index].parent.clone();
-        for depth in 0..way.len() {
-            let location = (area, way[..=depth].to_vec());
-            if self.directory(&location)?.is_some() {
-                continue;
-            }
-            let parent = (area, way[..depth].to_vec());
-            match self.existing(&parent)?.create_directory(way[depth], mode) {
-                Ok(()) => {
-                    self.made.push(location);
-                    self.touch(parent);
-                }
-                // Another program created the directory just now.
-                Err(Errno::EXIST) => {}
-                Err(errno) => {
-                    let shown = way[..=depth].join("/");
-                    return Err(errno_error(errno, &format!("create the directory `{shown}`")));
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn apply(&mut self, index: usize) -> Result<(), Error> {
         if let Change::Rename { .. } = self.steps[index].change {
             return self.rename(index);
@@ -442,19 +383,6 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    fn sync_directories(&mut self) -> Result<(), Error> {
-        if self.tree.durability() == Durability::Relaxed {
-            return Ok(());
-        }
-        for location in std::mem::take(&mut self.touched) {
-            let shown = location.1.join("/");
-            self.existing(&location)?
-                .sync()
-                .map_err(|errno| errno_error(errno, &format!("sync the directory `{shown}`")))?;
-        }
-        Ok(())
-    }
-
     /// Removes temporary files and new directories, and syncs the changes that were made. Ignores
     /// errors: the caller reports the one that led here.
     fn clean_up(&mut self) {
@@ -475,42 +403,6 @@ impl<'a> Attempt<'a> {
         if self.applied > 0 {
             let _ = self.sync_directories();
         }
-    }
-
-    fn touch(&mut self, location: Location<'a>) {
-        if !self.touched.contains(&location) {
-            self.touched.push(location);
-        }
-    }
-
-    /// The directory, or `None` if it or one of its parents is missing.
-    fn directory(&mut self, location: &Location<'a>) -> Result<Option<Directory>, Error> {
-        let (area, way) = location;
-        let Some((name, parents)) = way.split_last() else {
-            return Ok(Some(self.tree.base(*area).directory.clone()));
-        };
-        if let Some(open) = self.open.get(location) {
-            return Ok(Some(open.clone()));
-        }
-        let Some(parent) = self.directory(&(*area, parents.to_vec()))? else {
-            return Ok(None);
-        };
-        match parent.child(*name) {
-            Ok(directory) => {
-                if self.open.len() >= MAX_OPEN_DIRECTORIES {
-                    self.open.clear();
-                }
-                self.open.insert(location.clone(), directory.clone());
-                Ok(Some(directory))
-            }
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(obstacle(errno, way)),
-        }
-    }
-
-    fn existing(&mut self, location: &Location<'a>) -> Result<Directory, Error> {
-        let missing = || obstacle(Errno::NOENT, &location.1);
-        self.directory(location)?.ok_or_else(missing)
     }
 }
 

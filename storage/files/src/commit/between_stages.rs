@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agent_memory_storage::{Splice, version_of};
 
-use crate::{Grant, Layout, Repository};
+use crate::{Durability, Grant, Layout, Repository};
 
 /// A repository with the document `a.md`, its tree, and the path of the document.
 pub(super) fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
@@ -86,6 +86,28 @@ fn a_lock_that_is_removed_between_two_renames_stops_the_commit_there() {
     assert_eq!((failed.error.code, failed.change, failed.applied), (ErrorCode::Io, None, 1));
     assert_eq!(std::fs::read_to_string(&document).unwrap(), "ours");
     assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_commit_stands_if_another_program_removes_the_directory_that_it_has_emptied() {
+    let (repository, tree, _document) = scene();
+    let directory = repository.path().join(".github/agent-memory/emptied");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(directory.join("a.md"), "old").unwrap();
+    let delete = Change::Delete {
+        area: Area::Documents,
+        path: "emptied/a.md".into(),
+        expects: version_of(b"old"),
+    };
+    let changes = [delete];
+    let mut attempt = Attempt::new(&tree);
+    attempt.plan(&changes).unwrap();
+    attempt.each(Attempt::check_version).unwrap();
+    attempt.each(Attempt::apply).unwrap();
+    attempt.open.clear();
+    std::fs::remove_dir(&directory).unwrap();
+    attempt.remove_emptied();
+    attempt.sync_directories().unwrap();
 }
 
 #[test]

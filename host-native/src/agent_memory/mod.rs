@@ -1,5 +1,7 @@
 //! The handle that a program embeds.
 
+mod places;
+
 use crate::arrival::{Arrival, Arrivals};
 use crate::background::InProgress;
 use crate::call::{Call, Cancellation};
@@ -12,10 +14,8 @@ use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTem
 use crate::engine::Engine;
 use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
-use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement, Storage};
-use std::collections::BTreeMap;
+use crate::storage::Storage;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinError;
@@ -100,6 +100,12 @@ impl AgentMemory {
         &self.0.tools
     }
 
+    /// The mounted tools for models, in the same order.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn tools_for_models(&self) -> impl Iterator<Item = &Tool> {
+        self.tools().iter().filter(|tool| tool.audience == Audience::Model)
+    }
+
     /// The resources of the mounted toolsets, in the order that users should see.
     pub fn resources(&self) -> &[Resource] {
         &self.0.resources
@@ -113,116 +119,6 @@ impl AgentMemory {
     /// The prompts of the mounted toolsets.
     pub fn prompts(&self) -> &[Prompt] {
         &self.0.prompts
-    }
-
-    /// The directory of the place with this label, or that of its file; none if that place is not
-    /// granted. The part that existed when this was built is canonical.
-    pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
-        self.0.storage.place_directory(label)
-    }
-
-    /// The places that the registry of a family lists, by name, also those that cannot be opened.
-    ///
-    /// # Errors
-    ///
-    /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
-    pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, storage::Error> {
-        self.0.storage.registered(label)
-    }
-
-    /// The directory of a place of a family.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Storage::open`].
-    pub fn family_directory(&self, label: &str, name: &str) -> Result<String, storage::Error> {
-        let place = storage::Place::in_group(label, name);
-        Ok(self.0.storage.open(&place, &[])?.location().to_owned())
-    }
-
-    /// Waits for the lock of a family's registry, to change it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Storage::lock_registry`].
-    ///
-    /// # Panics
-    ///
-    /// If polled outside a tokio runtime with timers.
-    pub async fn lock_registry(&self, label: &str) -> Result<RegistryWriter, storage::Error> {
-        let timeout = storage::LockTimeout::new(self.0.storage.options().lock_wait);
-        self.0.storage.lock_registry(label, timeout).await
-    }
-
-    /// Runs a read-only statement on a kept database of the place that is granted under a label, and
-    /// returns at most `max_rows` rows.
-    ///
-    /// A program that opens such a file with a SQLite library of its own, in the same process, drops
-    /// the locks of this one when it closes the file. Dropping the future interrupts the statement.
-    ///
-    /// # Errors
-    ///
-    /// `not-granted` if no such place or database is granted, and for a statement that no call may
-    /// run; `not-found` if there is no database yet; `read-only` for a statement that writes;
-    /// `cancelled` if it ran for too long; those of [`Storage::open`].
-    ///
-    /// # Panics
-    ///
-    /// As [`call`](AgentMemory::call).
-    pub async fn query(
-        &self,
-        label: &str,
-        database: &str,
-        statement: Statement,
-        max_rows: u32,
-    ) -> Result<Rows, storage::Error> {
-        let memory = self.0.clone();
-        let name = database.to_owned();
-        let place = storage::Place::named(label);
-        let opened = on_a_blocking_thread(move || {
-            memory.storage.open(&place, &[])?.open_database(&name, DatabaseKind::Kept, false)
-        });
-        let database = opened.await?;
-        let _interrupt = InterruptOnDrop(database.clone());
-        on_a_blocking_thread(move || database.query(&statement, max_rows)).await
-    }
-
-    /// Runs SQLite's own check on a kept database of the place that is granted under a label: what it
-    /// complains about, at most twenty complaints. Empty if the database is sound.
-    ///
-    /// # Errors
-    ///
-    /// `not-granted` if no such place or database is granted; `not-found` if there is no database yet;
-    /// `corrupted` if the file cannot be read at all; `busy`, `cancelled`, `io`.
-    ///
-    /// # Panics
-    ///
-    /// As [`call`](AgentMemory::call).
-    pub async fn check_database(
-        &self,
-        label: &str,
-        database: &str,
-    ) -> Result<Vec<String>, storage::Error> {
-        let memory = self.0.clone();
-        let name = database.to_owned();
-        let place = storage::Place::named(label);
-        on_a_blocking_thread(move || {
-            let place = memory.storage.open(&place, &[])?;
-            place.open_database(&name, DatabaseKind::Kept, false)?.check()
-        })
-        .await
-    }
-
-    /// Tries whether the named places take writes, on a blocking thread. It creates a file and removes
-    /// it.
-    ///
-    /// # Errors
-    ///
-    /// Why one of them does not. The message may have a path.
-    #[cfg(feature = "http")]
-    pub(crate) async fn check_writable(&self) -> Result<(), storage::Error> {
-        let memory = self.0.clone();
-        on_a_blocking_thread(move || memory.storage.check_writable()).await
     }
 
     /// The changes that calls make to resources from now on.
@@ -506,20 +402,4 @@ impl AgentMemory {
             Err(Err(_)) => Err(CallError::closing()),
         }
     }
-}
-
-/// Interrupts a statement that nobody waits for any longer.
-struct InterruptOnDrop(storage::Database);
-
-impl Drop for InterruptOnDrop {
-    fn drop(&mut self) {
-        self.0.give_up();
-    }
-}
-
-async fn on_a_blocking_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, storage::Error> + Send + 'static,
-) -> Result<T, storage::Error> {
-    let closing = |_| storage::Error::new(storage::ErrorCode::Cancelled, "the program is closing");
-    tokio::task::spawn_blocking(work).await.map_err(closing)?
 }

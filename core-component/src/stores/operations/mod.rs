@@ -1,0 +1,246 @@
+//! The operations of the domain, one for each tool (spec 003). A tool parses its input, opens its
+//! store, calls one of these and shapes the answer.
+
+mod lists;
+mod maintenance;
+
+pub(super) use lists::{List, Recent, RecentMemories, list_memories, recent_memories};
+pub(super) use maintenance::{Pruned, prune_memories, reindex};
+
+use super::change::{Order, change};
+use super::error::Error;
+use super::index::indexed;
+use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_person, updated};
+use super::path::MemoryPath;
+use super::plan::Plan;
+use super::store::{Store, Text};
+use super::walk::{Item, MAX_WARNINGS};
+use crate::storage::Splice;
+use crate::time::Timestamp;
+use crate::version::is_current;
+
+/// The warnings of a change.
+pub(super) type Warnings = Vec<String>;
+
+/// Creates a memory, with its category.
+///
+/// # Errors
+///
+/// `MEMORY_EXISTS`.
+pub(super) fn create_memory(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    content: &str,
+    metadata: &Metadata,
+    update_tool: &str,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        if let Some(before) = store.memory(path)? {
+            mend(plan, path, &before);
+            return Ok(Err(Error::memory_exists(path, update_tool)));
+        }
+        let memory = Memory { content, metadata: metadata.clone() };
+        plan.create(path, new_text(content, metadata), indexed(&memory));
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Reads a memory and calls `read` with it.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`; `MEMORY_EXPIRED` if expired ones are not included.
+pub(super) fn get_memory<T>(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    include_expired: bool,
+    read: impl FnOnce(Memory<'_>, &Text) -> T,
+) -> Result<T, Error> {
+    let text = store.memory(path)?.ok_or_else(|| store.with_others(Error::no_memory_at(path)))?;
+    let memory = Memory::read(path, &text.text)?;
+    match memory.metadata.expires_at {
+        Some(at) if !include_expired && memory.metadata.is_expired(now(store)) => {
+            Err(Error::expired(path, at))
+        }
+        _ => Ok(read(memory, &text)),
+    }
+}
+
+/// Changes a memory. What the update does not name stays byte for byte. Returns whether the memory
+/// has expired, too.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version; `INVALID_INPUT` for a passage
+/// that does not occur once, or whose replacement leaves no valid content.
+pub(super) fn update_memory(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    update: &Update,
+    version: Option<&str>,
+    source: &str,
+) -> Result<(bool, Warnings), Error> {
+    change(store, Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+        };
+        if !is_current(version, &before.text) {
+            mend(plan, path, &before);
+            let tool = store.call.listed("stores", "get_memory");
+            return Ok(Err(Error::conflict(&format!("the memory `{path}`"), &tool)));
+        }
+        let update = match update.with_content(store.call, path, &before.text) {
+            Ok(update) => update,
+            Err(error) => {
+                mend(plan, path, &before);
+                return Ok(Err(error));
+            }
+        };
+        let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(now(store));
+        Ok(Ok(match updated(path, &before.text, &update, now(store), source)? {
+            Some(splices) => {
+                let text = spliced(&before, &splices);
+                let memory = Memory::read(path, &text)?;
+                plan.edit(path, &before, splices, indexed(&memory));
+                is_expired(&memory)
+            }
+            None => {
+                let memory = Memory::read(path, &before.text)?;
+                plan.index(path, indexed(&memory));
+                is_expired(&memory)
+            }
+        }))
+    })
+}
+
+/// Creates a memory from the text of a file that a person wrote.
+///
+/// # Errors
+///
+/// `MEMORY_EXISTS`; `CORRUPTED_DATA` if the text has front matter that cannot be read.
+pub(super) fn create_file(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    text: &str,
+) -> Result<Warnings, Error> {
+    let text = text_of_person(path, text, now(store))?;
+    let indexed = indexed(&Memory::read(path, &text)?);
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        if let Some(before) = store.memory(path)? {
+            mend(plan, path, &before);
+            return Ok(Err(Error::file_exists(path)));
+        }
+        plan.create(path, text.clone(), indexed);
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Replaces the file of a memory by a text that a person edited.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version now; `CORRUPTED_DATA` if the
+/// text has front matter that cannot be read.
+pub(super) fn replace_file(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    text: &str,
+    version: &str,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+        };
+        if before.version != version {
+            mend(plan, path, &before);
+            return Ok(Err(Error::changed_since(path)));
+        }
+        let text = edited_text(path, &before.text, text, now(store))?;
+        let indexed = indexed(&Memory::read(path, &text)?);
+        if text == before.text {
+            plan.index(path, indexed);
+        } else {
+            let splice = Splice { range: 0..before.text.len(), inserts: text.into_bytes() };
+            plan.edit(path, &before, vec![splice], indexed);
+        }
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Deletes a memory. Its category stays.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`.
+pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warnings, Error> {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+        };
+        plan.delete(path, before.version);
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Moves a memory to another path, expired or not. Its file keeps every byte.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`, `DESTINATION_EXISTS`.
+pub(super) fn move_memory(
+    store: &Store<'_>,
+    from: &MemoryPath,
+    to: &MemoryPath,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = change(store, Order::Intent("move_memory"), |plan| {
+        let Some(before) = store.memory(from)? else {
+            return Ok(Err(store.with_others(Error::no_memory_at(from))));
+        };
+        if from == to || store.memory(to)?.is_some() {
+            return Ok(Err(Error::destination_exists(to)));
+        }
+        let memory = Memory::read(from, &before.text)?;
+        plan.rename(from, to, before.version, indexed(&memory))?;
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Has the index of a memory's category agree with its directory, and with this memory. An earlier
+/// call may have stopped before its indexes.
+fn mend(plan: &mut Plan<'_>, path: &MemoryPath, text: &Text) {
+    match Memory::read(path, &text.text) {
+        Ok(memory) => plan.index(path, indexed(&memory)),
+        Err(_) => plan.mend(&path.category()),
+    }
+}
+
+fn shortened(mut warnings: Warnings) -> Warnings {
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    if more > 0 {
+        warnings.truncate(MAX_WARNINGS);
+        warnings.push(format!("and {more} more"));
+    }
+    warnings
+}
+
+pub(super) fn spliced(before: &Text, splices: &[Splice]) -> String {
+    let bytes = Splice::all(splices, before.text.clone().into_bytes()).unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn now(store: &Store<'_>) -> Timestamp {
+    store.call.context.now
+}
+
+/// The item of a cursor.
+fn item(cursor: &str) -> Result<Item, Error> {
+    Item::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))
+}

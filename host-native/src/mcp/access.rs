@@ -1,0 +1,101 @@
+//! What the client of a request reaches. Over HTTP, its token says so.
+
+#[cfg(feature = "http")]
+use super::gate::{Principal, may_go_on, shut_out};
+#[cfg(feature = "http")]
+use super::metrics::ended;
+use super::roots::ClientRoots;
+use super::sampling::Sampling;
+use super::server::{Request, Server, Transport};
+#[cfg(feature = "http")]
+use crate::{CallError, Outcome};
+use crate::{Caller, Reach};
+use std::future;
+#[cfg(feature = "http")]
+use std::time::Duration;
+
+impl Server {
+    /// The caller of a request.
+    pub(super) fn caller(&self, request: &Request) -> Caller {
+        let reach = self.reach(request);
+        // Over HTTP there is no way to ask a client.
+        if !matches!(self.transport, Transport::Stdio) {
+            return Caller { reach, ..Caller::default() };
+        }
+        let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
+        let capabilities = request.client_capabilities().filter(|_| samples);
+        Caller {
+            roots: ClientRoots::from_request(request, &self.known_roots, &self.end),
+            models: Sampling::from_client(&request.peer, capabilities.as_ref())
+                .into_iter()
+                .collect(),
+            reach,
+            ..Caller::default()
+        }
+    }
+
+    /// The reach of the client of a request.
+    #[cfg(feature = "http")]
+    pub(super) fn reach(&self, request: &Request) -> Reach {
+        Principal::from_request(request).map(Principal::reach).unwrap_or_default()
+    }
+
+    /// The reach of the client of a request.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn reach(&self, _: &Request) -> Reach {
+        Reach::default()
+    }
+
+    /// Counts a call of a tool. If the tool can change something, writes down whose call it was and
+    /// what it changed. Without an outcome, the call was cancelled.
+    #[cfg(feature = "http")]
+    pub(super) fn note(
+        &self,
+        request: &Request,
+        tool: &str,
+        took: Duration,
+        outcome: Option<&Result<Outcome, CallError>>,
+    ) {
+        let Some(tool) = self.memory.tools_for_models().find(|own| own.is_called(tool)) else {
+            return;
+        };
+        if let Transport::Http(metrics) = &self.transport {
+            let toolsets = self.memory.toolsets();
+            let toolset = toolsets.iter().find(|toolset| toolset.tools.contains(&tool.name));
+            let toolset = toolset.map_or("", |toolset| &toolset.name);
+            metrics.count_call(toolset, &tool.name, ended(outcome), took);
+        }
+        if let Some(principal) = Principal::from_request(request)
+            && !tool.annotations.read_only_hint
+        {
+            principal.audit(&tool.name, outcome);
+        }
+    }
+
+    /// Whether the client of a request that is open for long may still be answered.
+    #[cfg(feature = "http")]
+    pub(super) fn may_go_on(&self, request: &Request) -> bool {
+        may_go_on(request)
+    }
+
+    /// Whether the client of a request that is open for long may still be answered.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn may_go_on(&self, _: &Request) -> bool {
+        true
+    }
+
+    /// Waits until the client of a request that is open for long may no longer be answered.
+    #[cfg(feature = "http")]
+    pub(super) async fn shut_out(&self, request: &Request) {
+        match self.transport {
+            Transport::Stdio => future::pending().await,
+            Transport::Http(_) => shut_out(request).await,
+        }
+    }
+
+    /// Waits until the client of a request that is open for long may no longer be answered.
+    #[cfg(not(feature = "http"))]
+    pub(super) async fn shut_out(&self, _: &Request) {
+        future::pending().await
+    }
+}
