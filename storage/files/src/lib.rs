@@ -47,7 +47,7 @@ mod tree;
 
 pub use base::{Base, obstacle};
 pub use cache::Cache;
-pub use canonical::{canonical, display, is_absolute};
+pub use canonical::{canonical, display, from_written, is_absolute};
 #[cfg(windows)]
 pub use canonical::{is_at, verbatim};
 pub use common_directory::git_common_directory;

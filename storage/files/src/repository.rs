@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agent_memory_storage::{Error, ErrorCode};
 
-use super::canonical::{canonical, is_absolute};
+use super::canonical::{canonical, from_written, is_absolute};
 use super::directory::{Directory, Found, Kind, kind_at};
 use super::errno::Errno;
 use super::error::{errno_error, io_error};
@@ -80,7 +80,7 @@ impl Repository {
     /// level of its repository (the message names the top level), or if its `.git` cannot be
     /// trusted with the lock; `not-found`, `permission`, `invalid-path`.
     pub fn resolve(name: &str, grants: &[Grant]) -> Result<Self, Error> {
-        let path = Path::new(name);
+        let path = &from_written(name);
         if name.contains('\0') {
             return Err(Error::new(
                 ErrorCode::InvalidPath,

@@ -16,12 +16,16 @@ use crate::product::node_program;
 use crate::runners::program::{self, Asked, ProgramSession};
 use crate::scratch::Scratch;
 use crate::skip::skip;
+use crate::wine;
 
 /// The variable that lets the suite pass on a machine where `host-node` is not built.
 pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
 
 /// The name in the report, and of its expectations.
 pub const RUNNER: &str = "node";
+
+/// The name of the report on Windows.
+const IN_WINE: &str = "node-windows";
 
 /// The file name of the program that answers requests, below `dist`.
 pub const PROGRAM: &str = "calls.js";
@@ -48,7 +52,7 @@ pub fn left_out(program: &str) -> bool {
 
 /// Runs all cases on the Node host.
 pub fn report(cases: &[Case]) -> Result<Report, String> {
-    program::report(RUNNER, RUNNER, asked(command()?), cases)
+    program::report(RUNNER, RUNNER, asked(command()?, ""), cases)
 }
 
 /// The program that answers requests, in Node.
@@ -62,7 +66,7 @@ fn command() -> Result<Command, String> {
 /// Starts the program, for one case after the other.
 pub fn start() -> Result<impl Fn(&Case) -> Result<Box<dyn Session>, String>, String> {
     let program = Rc::new(RefCell::new(LineProgram::start(command()?)));
-    Ok(move |case: &Case| ProgramSession::start(&program, open, case))
+    Ok(move |case: &Case| ProgramSession::start(&program, "", open, case))
 }
 
 /// Runs all cases on another JavaScript runtime with its arguments.
@@ -71,20 +75,26 @@ pub fn report_on(runtime: &Path, arguments: &[&str], cases: &[Case]) -> Result<R
     let name = runtime.file_name().unwrap_or_default().to_string_lossy();
     let mut command = Command::new(runtime);
     command.args(arguments).arg(program);
-    program::report(&name, RUNNER, asked(command), cases)
+    program::report(&name, RUNNER, asked(command, ""), cases)
 }
 
-fn asked(command: Command) -> Asked {
+/// Runs all cases on Node for Windows, under Wine.
+pub fn report_in_wine(cases: &[Case]) -> Result<Report, String> {
+    let (_, program) = node_program(PROGRAM).ok_or("host-node is not built")?;
+    program::report(IN_WINE, RUNNER, asked(wine::node_command(&program), wine::DRIVE), cases)
+}
+
+fn asked(command: Command, drive: &'static str) -> Asked {
     let open_all = json!({"open": {"allow": [], "toolsets": ["all"], "workers": 1}});
-    Asked { command, open, open_all }
+    Asked { command, drive, open, open_all }
 }
 
 /// The request that opens a memory for a case.
 fn open(case: &Case, scratch: &Scratch) -> Result<Value, String> {
     let clock = &case.text.clock;
     let mut options = json!({
-        "allow": [scratch.repo()],
-        "dataDir": scratch.data_dir(),
+        "allow": [scratch.shown(&scratch.repo())],
+        "dataDir": scratch.shown(&scratch.data_dir()),
         "toolsets": case.toolsets(),
         "settings": program::settings(case, scratch)?,
         "models": case.text.models,

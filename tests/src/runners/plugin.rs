@@ -53,7 +53,7 @@ pub fn report(cases: &[Case]) -> Result<Report, String> {
     let command = program("calls_of_plugin.py").ok_or("the plugin is not built")?;
     let directory = case::directory();
     let open_all = json!({"open": {"AGENT_MEMORY_TOOLSET": "all"}, "directory": directory});
-    program::report(RUNNER, RUNNER, Asked { command, open, open_all }, cases)
+    program::report(RUNNER, RUNNER, Asked { command, drive: "", open, open_all }, cases)
 }
 
 /// The request that opens a memory for a case. The settings are variables of the environment, named like

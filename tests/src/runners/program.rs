@@ -24,6 +24,8 @@ pub type Running = Rc<RefCell<LineProgram>>;
 pub struct Asked {
     /// The program.
     pub command: Command,
+    /// Where the program finds the file system: for Windows, a drive.
+    pub drive: &'static str,
     /// The request that opens a memory for a case.
     pub open: fn(&Case, &Scratch) -> Result<Value, String>,
     /// The request that opens a memory with all toolsets.
@@ -41,7 +43,7 @@ pub fn report(
     asked: Asked,
     cases: &[Case],
 ) -> Result<Report, String> {
-    let Asked { command, open, open_all } = asked;
+    let Asked { command, drive, open, open_all } = asked;
     let program = Rc::new(RefCell::new(LineProgram::start(command)));
     let tools = |program: &mut LineProgram| {
         expect_empty(program.ask(&open_all)?)?;
@@ -49,7 +51,7 @@ pub fn report(
         Ok::<_, String>(tools["result"].as_array().ok_or("no list of tools")?.clone())
     };
     let tools = tools(&mut program.borrow_mut())?;
-    let start = |case: &Case| ProgramSession::start(&program, open, case);
+    let start = |case: &Case| ProgramSession::start(&program, drive, open, case);
     let report = super::report(runner, start, &Expectations::load(expected), cases);
     Ok(Report { tools, ..report })
 }
@@ -79,10 +81,11 @@ impl ProgramSession {
     /// Starts a case. `open` makes the request that opens a memory for it.
     pub fn start(
         program: &Running,
+        drive: &'static str,
         open: fn(&Case, &Scratch) -> Result<Value, String>,
         case: &Case,
     ) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::from_case(case);
+        let scratch = Scratch::on_drive(case, drive);
         let mut request = open(case, &scratch)?;
         request["reach"] = json!(case.text.caller);
         let vectors = case.text.embedder.as_ref().map(|embedder| embedder.vectors.clone());

@@ -47,7 +47,7 @@ pub fn program(name: &str) -> Option<Command> {
 pub fn report(cases: &[Case]) -> Result<Report, String> {
     let command = program(PROGRAM).ok_or("the Python package is not built")?;
     let open_all = json!({"open": {"allow": [], "toolsets": ["all"]}});
-    program::report(RUNNER, RUNNER, Asked { command, open, open_all }, cases)
+    program::report(RUNNER, RUNNER, Asked { command, drive: "", open, open_all }, cases)
 }
 
 /// The request that opens a memory for a case.
