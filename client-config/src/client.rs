@@ -108,7 +108,11 @@ impl Client {
                         "{title} has no servers of a project: leave `--scope project` out"
                     )));
                 };
-                Ok(directories.project()?.join(file))
+                let project = directories.project()?;
+                Ok(match self {
+                    Client::Opencode => either(project, "opencode.jsonc", file),
+                    _ => project.join(file),
+                })
             }
         }
     }

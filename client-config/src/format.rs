@@ -35,7 +35,7 @@ impl Ours {
         self.entry.is_none() && self.hooks.is_empty()
     }
 
-    /// Whether nothing of it has a field that somebody else has added.
+    /// Whether the entry and the hooks have only fields that this program writes.
     pub fn is_ours_alone(&self) -> bool {
         let hooks = &self.hooks;
         self.entry.as_ref().is_none_or(entry::is_ours)

@@ -94,7 +94,7 @@ impl Plan {
                 (text.to_owned(), wanted, Backup::Kept)
             }
             None if before.is_some() => (text.to_owned(), wanted, Backup::Made),
-            // One that is left from a file that is gone.
+            // There is no file: a backup beside it is left from an earlier one.
             None => (String::new(), wanted, Backup::Removed),
         };
         let after = Some(format.with(&from, &wanted).map_err(failed)?);

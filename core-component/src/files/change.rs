@@ -10,8 +10,8 @@ use crate::storage::{Change, ErrorCode, MAX_CHANGES};
 /// How often a change is attempted while programs that take no lock change the same files.
 const ATTEMPTS: usize = 4;
 
-/// The most files that a call changes: a commit has 1,000 changes, and one may be the note of
-/// renames.
+/// The most files that a call changes: a commit has 1,000 changes, and the first may be
+/// the list of renames.
 pub(super) const MAX_FILES: usize = MAX_CHANGES - 1;
 
 /// Plans changes under the lock and commits them at once. `plan` reads what it changes, and may run

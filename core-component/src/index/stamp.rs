@@ -2,7 +2,8 @@
 
 use crate::time::Timestamp;
 
-/// The coarsest clock of a file system, in milliseconds: that of FAT.
+/// How long a changed file may keep its stamp, in milliseconds: the coarsest clock of a file system is
+/// that of FAT.
 const GRAIN: i64 = 2_000;
 
 /// Whether each change of the file after `now` gives another stamp, where `now` is before the stamp

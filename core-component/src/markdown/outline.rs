@@ -279,7 +279,7 @@ mod tests {
             let outline = Outline::parse(&source);
             let head = outline.blocks.partition_point(|block| block.range.start < at);
             let is_heading = |block: &Block| matches!(block.kind, BlockKind::Heading { .. });
-            // Only such documents are changed: other insertions are refused before.
+            // Text is inserted directly before a heading or at the end: other places are refused.
             let ends = outline.blocks[..head].iter().all(|block| block.range.end <= at);
             let is_at = outline.blocks.get(head).is_none_or(|next| {
                 is_heading(next) && source[at..next.range.start].trim().is_empty()

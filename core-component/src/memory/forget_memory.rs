@@ -1,7 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::search_memory::bound_warnings;
 use crate::error::{Code, Error};
 use crate::existing::store_not_granted;
 use crate::forget::{Forgetting, Forgotten, Found, REMOVED, Wanted, Within};
@@ -93,14 +92,27 @@ impl Tool for ForgetMemory {
                 forgetting.leave(format!("`{}` was not searched: {message}", forget.toolset));
             }
         }
-        let Forgotten { found, not_named, mut left, remains } = forgetting.forgotten();
+        let Forgotten { found, not_named, left, remains } = forgetting.forgotten();
         if found.is_empty() && left.is_empty() {
             return Err(Error::new(Code::NotFound, NOT_FOUND));
         }
-        bound_warnings(&mut left);
+        let left = bounded(left);
         let remains = remains.into_iter().chain([ELSEWHERE]).map(str::to_owned).collect();
         Ok(Output { found, not_named, dry_run: input.dry_run, left, remains })
     }
+}
+
+/// The most places that an answer names as left.
+const MAX_LEFT: usize = 20;
+
+/// Keeps the first places and counts the others.
+fn bounded(mut left: Vec<String>) -> Vec<String> {
+    let more = left.len().saturating_sub(MAX_LEFT);
+    if more > 0 {
+        left.truncate(MAX_LEFT);
+        left.push(format!("{more} more may have it: do what these say, and call again"));
+    }
+    left
 }
 
 const NOT_FOUND: &str = "nothing that is mounted and within reach has it now: a text is searched exactly as it \
@@ -130,6 +142,9 @@ fn checked(text: &str) -> Result<&str, Error> {
 fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Error> {
     let refused = |message: &str| Err(Error::new(Code::InvalidInput, message));
     let Input { id, path, section, agent, store, .. } = input;
+    if id.is_none() && section.is_some() {
+        return refused("a `section` goes with the `id` of its hit: leave it out");
+    }
     match (text, id.as_deref(), path.as_deref()) {
         (Some(text), None, None) => Ok(Wanted::Text(text)),
         // Those of logs begin with `.github/`, those of memory files with `/memories/`.

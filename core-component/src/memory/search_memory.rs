@@ -249,8 +249,8 @@ fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
 ///
 /// # Errors
 ///
-/// If the request itself is wrong: the caller may not search its `repo_root`, and nothing else is
-/// searched.
+/// If the request has a `repo_root` that is invalid or that the caller may not search, and nothing else
+/// is searched.
 fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Results, Error> {
     let wanted = |source: &&Source| {
         toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)

@@ -122,7 +122,7 @@ impl<'a> Store<'a> {
                 });
                 Ok((Self { name: checked, call, tree }, warning.into_iter().collect()))
             }
-            // Another process created it just now, or its directory is gone.
+            // Another process created it just now. If its directory is gone, opening it says so.
             Err(error) if error.code == ErrorCode::AlreadyExists => {
                 Ok((Self::open(call, name)?, Vec::new()))
             }

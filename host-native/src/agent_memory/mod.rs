@@ -267,7 +267,7 @@ impl AgentMemory {
 
     /// Lists at most 100 follow-ups that wait in storage, of agents that the caller reaches. They are
     /// the follow-ups of the outcome. One with a lease is left out until the lease ends. Without a
-    /// model there are none.
+    /// model and without an embedder there are none.
     ///
     /// # Errors
     ///

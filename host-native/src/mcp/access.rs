@@ -10,28 +10,37 @@ use super::server::{Request, Server, Transport};
 #[cfg(feature = "http")]
 use crate::{CallError, Outcome};
 use crate::{Caller, Reach};
+use rmcp::ErrorData;
 use std::future;
 #[cfg(feature = "http")]
 use std::time::Duration;
 
 impl Server {
     /// The caller of a request.
-    pub(super) fn caller(&self, request: &Request) -> Caller {
+    ///
+    /// # Errors
+    ///
+    /// If its token no longer holds: a request may take its time between its head and its end.
+    pub(super) fn caller(&self, request: &Request) -> Result<Caller, ErrorData> {
+        if !self.may_go_on(request) {
+            let message = "the token was revoked or has expired: send one that holds";
+            return Err(ErrorData::invalid_request(message, None));
+        }
         let reach = self.reach(request);
         // Over HTTP there is no way to ask a client.
         if !matches!(self.transport, Transport::Stdio) {
-            return Caller { reach, ..Caller::default() };
+            return Ok(Caller { reach, ..Caller::default() });
         }
         let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
         let capabilities = request.client_capabilities().filter(|_| samples);
-        Caller {
+        Ok(Caller {
             roots: ClientRoots::from_request(request, &self.known_roots, &self.end),
             models: Sampling::from_client(&request.peer, capabilities.as_ref())
                 .into_iter()
                 .collect(),
             reach,
             ..Caller::default()
-        }
+        })
     }
 
     /// The reach of the client of a request.
@@ -49,7 +58,7 @@ impl Server {
     /// Counts a call of a tool. If the tool can change something, writes down whose call it was and
     /// what it changed. Without an outcome, the call was cancelled.
     #[cfg(feature = "http")]
-    pub(super) fn note(
+    pub(super) fn count_and_audit(
         &self,
         request: &Request,
         tool: &str,

@@ -1,4 +1,5 @@
 use super::version::Version;
+use crate::{CallError, Category, ToolError};
 use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, ProtocolVersion};
 use serde_json::json;
@@ -33,6 +34,30 @@ pub(super) fn not_initialized(method: &str) -> ErrorData {
     );
     let supported = json!({ "supported": ProtocolVersion::KNOWN_VERSIONS });
     ErrorData::invalid_params(message, Some(supported))
+}
+
+/// The error for a call that has no outcome.
+pub(super) fn call_error(error: CallError) -> ErrorData {
+    match error {
+        CallError::NotFound(message) | CallError::InvalidRequest(message) => {
+            ErrorData::invalid_params(message, None)
+        }
+        CallError::Ended { message, .. } => ErrorData::internal_error(message, None),
+    }
+}
+
+/// The error of a toolset, with its JSON as data.
+pub(super) fn toolset_error(error: ToolError) -> ErrorData {
+    let data = serde_json::from_str(&error.json).ok();
+    match error.category {
+        Category::Invalid | Category::NotFound => ErrorData::invalid_params(error.message, data),
+        _ => ErrorData::internal_error(error.message, data),
+    }
+}
+
+/// The error for an answer of the component that is not what this host expects.
+pub(super) fn unreadable(error: &serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(format!("the component's answer cannot be read: {error}"), None)
 }
 
 /// The params of a method, in words; none if this protocol version has no such method.

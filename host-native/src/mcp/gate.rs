@@ -182,7 +182,8 @@ impl Guard {
             Refused::Nobody => unauthorized(SEND, None),
             Refused::Unknown => {
                 let reason = "the token is unknown, revoked or expired";
-                unauthorized(SEND, Some(("invalid_token", reason)))
+                let message = format!("{reason}: send one that `agent-memory token list` shows");
+                unauthorized(&message, Some(("invalid_token", reason)))
             }
             Refused::AccessToken(oauth::Error::Invalid(reason)) => {
                 let message = format!("the access token is not valid: {reason}");

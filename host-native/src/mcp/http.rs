@@ -5,7 +5,7 @@ use super::gate::{self, Gate};
 use super::metrics::{METRICS_TYPE, Metrics};
 use super::origin::Origin;
 use super::readiness::Readiness;
-use super::refusal::refusal;
+use super::refusal::{refusal, waiting};
 use super::server::{Server, Transport};
 use super::serving::{CLOSING, ServeError};
 use crate::oauth::{OAuthOptions, PublicUrl, ResourceServer};
@@ -13,7 +13,7 @@ use crate::tokens::Tokens;
 use crate::{AgentMemory, Caller};
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -217,7 +217,8 @@ fn app(
             refusal(StatusCode::NOT_FOUND, "there is nothing here: the tools are at `/mcp`")
         })
         .method_not_allowed_fallback(async || {
-            refusal(StatusCode::METHOD_NOT_ALLOWED, "each request stands alone: send it by POST")
+            let message = "this path has another method: `/mcp` takes POST, all others take GET";
+            refusal(StatusCode::METHOD_NOT_ALLOWED, message)
         });
     let app = app.layer(from_fn_with_state(metrics, counted));
     if allowed_origins.is_empty() {
@@ -259,7 +260,7 @@ fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
     names.into_iter().map(move |name| format!("http://{name}:{}", address.port()))
 }
 
-/// Passes a request on, unless the server is stopping.
+/// Passes a request on, unless the server is stopping, for a limited time. Its refusals are JSON.
 async fn request(State(requests): State<Requests>, request: Request, next: Next) -> Response {
     if requests.end.is_cancelled() {
         return stopping();
@@ -267,7 +268,12 @@ async fn request(State(requests): State<Requests>, request: Request, next: Next)
     let _running = requests.running.token();
     let is_json = has_type(request.headers(), "application/json");
     let Ok(mut response) = tokio::time::timeout(TIMEOUT, next.run(request)).await else {
-        return refusal(StatusCode::REQUEST_TIMEOUT, "the request took longer than 120 s");
+        let seconds = TIMEOUT.as_secs();
+        let message = format!(
+            "the request took longer than {seconds} s: what it was to change may have been changed, \
+             so read it before you try again"
+        );
+        return refusal(StatusCode::REQUEST_TIMEOUT, &message);
     };
     if has_type(response.headers(), "text/event-stream") {
         // Else some proxies keep events back.
@@ -326,10 +332,7 @@ async fn ready(State((requests, readiness)): State<(Requests, Readiness)>) -> Re
 }
 
 fn stopping() -> Response {
-    let mut response =
-        refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping: try again");
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
-    response
+    waiting(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping: try again", "5")
 }
 
 #[cfg(test)]

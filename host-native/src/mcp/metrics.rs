@@ -111,7 +111,7 @@ mod tests {
         metrics.count_response(StatusCode::UNAUTHORIZED);
         let text = metrics.text().unwrap();
         for line in [
-            "agent_memory_build_info{version=\"0.1.0\"} 1",
+            concat!("agent_memory_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
             "agent_memory_calls_total{toolset=\"notes\",tool=\"keep\",outcome=\"done\"} 2",
             "agent_memory_call_duration_seconds_bucket{le=\"0.001\",toolset=\"notes\",tool=\"keep\"} 1",
             "agent_memory_call_duration_seconds_count{toolset=\"notes\",tool=\"keep\"} 2",

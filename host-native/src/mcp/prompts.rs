@@ -1,4 +1,5 @@
-use crate::{CallError, Category, Completion, Outcome, Prompt, Reference, ToolError};
+use super::error::{call_error, toolset_error, unreadable};
+use crate::{CallError, Completion, Outcome, Prompt, Reference};
 use rmcp::ErrorData;
 use rmcp::model::{
     self, CompleteRequestParams, CompletionInfo, GetPromptResult, PromptArgument, PromptMessage,
@@ -68,21 +69,6 @@ pub(super) fn completed(outcome: Result<Outcome, CallError>) -> Result<Completio
 }
 
 fn read<T: DeserializeOwned>(outcome: Result<Outcome, CallError>) -> Result<T, ErrorData> {
-    let internal = |message: String| ErrorData::internal_error(message, None);
-    let outcome = outcome.map_err(|error| match error {
-        CallError::NotFound(message) | CallError::InvalidRequest(message) => {
-            ErrorData::invalid_params(message, None)
-        }
-        CallError::Ended { message, .. } => internal(message),
-    })?;
-    let answer = outcome.answer.map_err(|error| {
-        let ToolError { category, message, json, .. } = error;
-        let data = serde_json::from_str(&json).ok();
-        match category {
-            Category::Invalid | Category::NotFound => ErrorData::invalid_params(message, data),
-            _ => ErrorData::internal_error(message, data),
-        }
-    })?;
-    serde_json::from_str(&answer)
-        .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))
+    let answer = outcome.map_err(call_error)?.answer.map_err(toolset_error)?;
+    serde_json::from_str(&answer).map_err(|error| unreadable(&error))
 }

@@ -1,5 +1,6 @@
+use super::error::{call_error, toolset_error, unreadable};
 use super::version::Version;
-use crate::{AgentMemory, CallError, Category, Outcome, Resource, ResourceTemplate};
+use crate::{AgentMemory, CallError, Category, Outcome, Resource, ResourceTemplate, ToolError};
 use rmcp::ErrorData;
 use rmcp::model::{self, ReadResourceResult, ResourceContents};
 use serde::Deserialize;
@@ -63,25 +64,21 @@ pub(super) fn read(
     uri: &str,
     version: Version,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let internal = |message: String| ErrorData::internal_error(message, None);
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(CallError::NotFound(_)) => return Err(unknown(uri, version)),
-        Err(CallError::InvalidRequest(message)) => {
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        Err(CallError::Ended { message, .. }) => return Err(internal(message)),
-    };
+    let outcome = outcome.map_err(|error| match error {
+        CallError::NotFound(_) => unknown(uri, version),
+        error => call_error(error),
+    })?;
     let answer = outcome.answer.map_err(|error| {
-        let data = serde_json::from_str(&error.json).ok();
         let message = format!("`{uri}` cannot be read: {}", error.message);
         match error.category {
-            Category::NotFound => not_found(message, data, version),
-            _ => ErrorData::internal_error(message, data),
+            Category::NotFound => {
+                not_found(message, serde_json::from_str(&error.json).ok(), version)
+            }
+            _ => toolset_error(ToolError { message, ..error }),
         }
     })?;
-    let contents: Vec<Contents> = serde_json::from_str(&answer)
-        .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))?;
+    let contents: Vec<Contents> =
+        serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;
     let contents = contents
         .into_iter()
         .map(|part| ResourceContents::text(part.text, part.uri).with_mime_type(part.mime_type));

@@ -197,11 +197,7 @@ impl ServerHandler for Server {
         // Calls are numbered as they arrive, also those that are refused.
         let arrival =
             intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
-        // A request may take its time between its head and its end.
-        if !self.may_go_on(&request) {
-            return Err(ErrorData::invalid_request("the token is no longer valid", None));
-        }
-        let caller = self.caller(&request);
+        let caller = self.caller(&request)?;
         if !self.has_tool(&call.name, &caller.reach) {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`: `tools/list` names them all", call.name),
@@ -216,12 +212,12 @@ impl ServerHandler for Server {
             () = request.ct.cancelled() => {
                 tracing::debug!(tool = %call.name, "cancelled");
                 #[cfg(feature = "http")]
-                self.note(&request, &call.name, begun.elapsed(), None);
+                self.count_and_audit(&request, &call.name, begun.elapsed(), None);
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
         #[cfg(feature = "http")]
-        self.note(&request, &call.name, begun.elapsed(), Some(&outcome));
+        self.count_and_audit(&request, &call.name, begun.elapsed(), Some(&outcome));
         let mut result = answer(outcome)?;
         tracing::debug!(tool = %call.name, error = result.is_error, "answered");
         result.meta = name_in_result(&request);
@@ -309,7 +305,7 @@ impl ServerHandler for Server {
         if !self.has_resources() {
             return Err(unknown_method("resources/read"));
         }
-        let caller = self.caller(&request);
+        let caller = self.caller(&request)?;
         let outcome = tokio::select! {
             outcome = self.memory.read_resource(&read.uri, caller) => outcome,
             () = request.ct.cancelled() => {
@@ -394,7 +390,7 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.check_prompts("prompts/get")?;
         let arguments = Value::Object(prompt.arguments.unwrap_or_default()).to_string();
-        let caller = self.caller(&request);
+        let caller = self.caller(&request)?;
         let outcome = self.memory.get_prompt(&prompt.name, &arguments, caller).await;
         let mut result = prompts::prompt(outcome)?;
         result.meta = name_in_result(&request);
@@ -410,7 +406,7 @@ impl ServerHandler for Server {
             return Err(unknown_method("completion/complete"));
         }
         let completion = prompts::completion(params)?;
-        let outcome = self.memory.complete(completion, self.caller(&request)).await;
+        let outcome = self.memory.complete(completion, self.caller(&request)?).await;
         let mut result = CompleteResult::new(prompts::completed(outcome)?);
         result.meta = name_in_result(&request);
         Ok(result)

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::documents::Area;
+use super::documents::MAX_DOCUMENT_BYTES;
 use super::error::{Error, ErrorCode};
 
 /// The maximum number of changes in one commit.
@@ -193,6 +194,47 @@ impl Change {
     pub fn is_delete(&self) -> bool {
         matches!(self, Change::Delete { .. })
     }
+}
+
+/// Checks that a commit has at most [`MAX_CHANGES`].
+///
+/// # Errors
+///
+/// `too-large`.
+pub fn check_count(changes: &[Change]) -> Result<(), Error> {
+    if changes.len() <= MAX_CHANGES {
+        return Ok(());
+    }
+    let message = format!("a commit of more than {MAX_CHANGES} changes: split it");
+    Err(Error::new(ErrorCode::TooLarge, message))
+}
+
+/// Checks that a document of this many bytes may be written.
+///
+/// # Errors
+///
+/// `too-large`.
+pub fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
+    if bytes <= MAX_DOCUMENT_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {bytes}): shorten it \
+         or split it"
+    );
+    Err(Error::new(ErrorCode::TooLarge, message))
+}
+
+/// The error for a document that has not the version that a change expects.
+pub fn version_mismatch(path: &str) -> Error {
+    let message = format!("`{path}` is not as it was when it was read: read it again");
+    Error::new(ErrorCode::VersionMismatch, message)
+}
+
+/// The error for a new path at which something is already.
+pub fn already_exists(path: &str) -> Error {
+    let message = format!("`{path}` already exists: choose another path, or remove it");
+    Error::new(ErrorCode::AlreadyExists, message)
 }
 
 /// Checks that no path is written or removed twice, and that no change writes a document at a

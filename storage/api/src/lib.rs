@@ -11,7 +11,10 @@ pub mod path;
 mod place;
 mod tree;
 
-pub use change::{Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, check_consistent};
+pub use change::{
+    Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, already_exists, check_consistent,
+    check_count, check_size, version_mismatch,
+};
 pub use documents::{
     Area, Document, Documents, Entry, EntryKind, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Status,
     has_document, hexadecimal, version_of,

@@ -10,8 +10,8 @@ mod temporary;
 use std::collections::BTreeMap;
 
 use agent_memory_storage::{
-    Area, Change, CommitError, EntryKind, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES,
-    check_consistent,
+    Area, Change, CommitError, EntryKind, Error, ErrorCode, already_exists, check_consistent,
+    check_count, check_size, version_mismatch,
 };
 
 use super::directory::{Directory, File, Found, Metadata};
@@ -201,12 +201,7 @@ impl<'a> Attempt<'a> {
     }
 
     fn plan(&mut self, changes: &'a [Change]) -> Result<(), Error> {
-        if changes.len() > MAX_CHANGES {
-            return Err(Error::new(
-                ErrorCode::TooLarge,
-                format!("a commit of more than {MAX_CHANGES} changes: split it"),
-            ));
-        }
+        check_count(changes)?;
         for (index, change) in changes.iter().enumerate() {
             self.current = Some(index);
             let area = change.area();
@@ -406,34 +401,5 @@ impl<'a> Attempt<'a> {
     }
 }
 
-fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
-    if bytes <= MAX_DOCUMENT_BYTES {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorCode::TooLarge,
-        format!(
-            "`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {bytes}): shorten \
-             it or split it"
-        ),
-    ))
-}
-
-fn version_mismatch(path: &str) -> Error {
-    Error::new(
-        ErrorCode::VersionMismatch,
-        format!("`{path}` is not as it was when it was read: read it again"),
-    )
-}
-
-fn already_exists(path: &str) -> Error {
-    Error::new(
-        ErrorCode::AlreadyExists,
-        format!("something stands at `{path}`: choose another path, or remove it"),
-    )
-}
-
 #[cfg(test)]
-mod between_stages;
-#[cfg(all(test, not(windows)))]
-mod taken_over;
+mod tests;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_memory_storage::{
-    Area, Change, CommitError, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, MAY_STAND,
-    Splice, check_consistent, version_of,
+    Area, Change, CommitError, Error, ErrorCode, MAY_STAND, Splice, already_exists,
+    check_consistent, check_count, check_size, version_mismatch, version_of,
 };
 use futures_util::future::try_join_all;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -143,7 +143,7 @@ impl Lock {
                     1 => Ok(()),
                     _ => {
                         let checked = changes[*index].checked_path();
-                        Err(Failed::Refused((Some(*index), mismatch(checked))))
+                        Err(Failed::Refused((Some(*index), version_mismatch(checked))))
                     }
                 }
             });
@@ -276,7 +276,7 @@ impl Before {
         };
         check_size(path, new_size)?;
         if self.version(area, checked) != change.expects() {
-            return Err(mismatch(checked));
+            return Err(version_mismatch(checked));
         }
         if !change.is_delete() {
             self.check_free(changes, area, path)?;
@@ -297,7 +297,7 @@ impl Before {
             Change::Edit { splices, .. } => {
                 let contents = self.at(area, path).and_then(|found| found.contents.clone());
                 let contents = contents.and_then(|contents| Splice::all(splices, contents));
-                let contents = contents.ok_or_else(|| mismatch(checked))?;
+                let contents = contents.ok_or_else(|| version_mismatch(checked))?;
                 check_size(path, contents.len() as u64)?;
                 write(UPDATE, Some(contents), vec![expects], None)
             }
@@ -307,8 +307,7 @@ impl Before {
             }
             Change::Rename { .. } => {
                 if self.version(area, path).is_some() {
-                    let message = format!("`{path}` is there already: move it away");
-                    return Err(Error::new(ErrorCode::AlreadyExists, message));
+                    return Err(already_exists(path));
                 }
                 write(RENAME, None, vec![checked.to_owned(), expects.clone()], Some(expects))
             }
@@ -354,10 +353,7 @@ const RENAME: &str = "UPDATE agent_memory.documents SET path = $4 \
     WHERE tenant = $1 AND place = $2 AND area = $3 AND path = $5 AND version = $6";
 
 fn check_changes(changes: &[Change]) -> Result<(), Refused> {
-    if changes.len() > MAX_CHANGES {
-        let message = format!("a commit has at most {MAX_CHANGES} changes");
-        return Err((None, Error::new(ErrorCode::TooLarge, message)));
-    }
+    check_count(changes).map_err(|error| (None, error))?;
     for (index, change) in changes.iter().enumerate() {
         for path in [change.path(), change.checked_path()] {
             check_path(path)
@@ -380,20 +376,6 @@ fn check_length(path: &str) -> Result<(), Error> {
         path.len()
     );
     Err(Error::new(ErrorCode::InvalidPath, message))
-}
-
-fn check_size(path: &str, size: u64) -> Result<(), Error> {
-    if size <= MAX_DOCUMENT_BYTES {
-        return Ok(());
-    }
-    let message =
-        format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {size})");
-    Err(Error::new(ErrorCode::TooLarge, message))
-}
-
-fn mismatch(path: &str) -> Error {
-    let message = format!("`{path}` is not at the version that was read");
-    Error::new(ErrorCode::VersionMismatch, message)
 }
 
 /// Finds out whether a commit was made whose connection broke. Puts its key where the commit would

@@ -63,11 +63,8 @@ pub(super) fn read(question: &str, reader: &mut Reader) {
         }
     }
     for (weekday, name) in JAPANESE_WEEKDAYS.iter().enumerate() {
-        if let Some(start) = rest.find(name) {
-            // The last character of the word may be left out.
-            let end = start + name.len();
-            let end = end + if rest[end..].starts_with('日') { '日'.len_utf8() } else { 0 };
-            reader.add_named(latest_weekday(reader.today, weekday), start, end);
+        if rest.contains(name) {
+            reader.days.extend(latest_weekday(reader.today, weekday));
         }
     }
     let mut from = 0;
@@ -105,7 +102,7 @@ fn read_number(text: &str, start: usize, reader: &mut Reader) -> usize {
         *field = Some(number);
         at += unit.len_utf8();
     }
-    reader.add_named(days(reader.today, year, month, day), start, at);
+    reader.days.extend(days(reader.today, year, month, day));
     at
 }
 

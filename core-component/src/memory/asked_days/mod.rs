@@ -21,8 +21,6 @@ pub(super) struct AskedDays {
     /// The question without the words that only its own day gives a meaning to, such as "yesterday". In
     /// another text they mean another day.
     pub rest: String,
-    /// The question without its days.
-    pub others: String,
 }
 
 impl AskedDays {
@@ -34,14 +32,13 @@ impl AskedDays {
         let mut reader = Reader::new(today, is_french);
         reader.read_all(question);
         japanese::read(question, &mut reader);
-        let Reader { mut days, is_range, relative, mut named, .. } = reader;
+        let Reader { mut days, is_range, relative, .. } = reader;
         days.sort_unstable();
         days.dedup();
         if let (true, [first, second]) = (is_range, &days[..]) {
             days = vec![(first.0, first.1.max(second.1))];
         }
-        named.extend(&relative);
-        Self { days, rest: without(question, relative), others: without(question, named) }
+        Self { days, rest: without(question, relative) }
     }
 }
 
@@ -189,7 +186,6 @@ mod tests {
         ] {
             assert_eq!(asked(question).rest, rest, "{question}");
         }
-        assert_eq!(asked("gestern, on March 5th").others, ", on ");
     }
 
     #[test]

@@ -17,16 +17,13 @@ pub(super) struct Reader {
     pub is_range: bool,
     /// The ranges of what only its day gives a meaning to.
     pub relative: Vec<(usize, usize)>,
-    /// The ranges of the other days.
-    pub named: Vec<(usize, usize)>,
 }
 
 impl Reader {
     pub fn new(today: Date, is_french: bool) -> Self {
         let days = Vec::new();
         let relative = Vec::new();
-        let named = Vec::new();
-        Self { today, is_french, days, is_range: false, relative, named }
+        Self { today, is_french, days, is_range: false, relative }
     }
 
     /// Reads all days of a question, where words stand between spaces.
@@ -42,12 +39,6 @@ impl Reader {
     pub fn add_relative(&mut self, days: Option<Days>, start: usize, end: usize) {
         self.days.extend(days);
         self.relative.extend(days.map(|_| (start, end)));
-    }
-
-    /// Adds days, if there are any, whose words mean them in each text.
-    pub fn add_named(&mut self, days: Option<Days>, start: usize, end: usize) {
-        self.days.extend(days);
-        self.named.extend(days.map(|_| (start, end)));
     }
 
     /// Reads the days that begin with a token. Returns the number of their tokens.
@@ -84,7 +75,7 @@ impl Reader {
         let last = after.filter(|_| is_one_of(after, LAST_AFTER)).unwrap_or(&rest[length - 1]);
         match relative {
             Some(_) => self.add_relative(days, first.start, last.end),
-            None => self.add_named(days, first.start, last.end),
+            None => self.days.extend(days),
         }
         length
     }

@@ -45,8 +45,8 @@ impl<'a> Attempt<'a> {
     }
 
     /// Removes the directories that deletions and renames have emptied, and then their empty parents:
-    /// a document may be written where one of them was. One that cannot be removed says nothing, so it
-    /// stays.
+    /// a document may be written where one of them was. One that cannot be removed
+    /// stays, and is no error.
     pub(super) fn remove_emptied(&mut self) {
         let emptied = self.steps.iter().filter_map(|step| match step.change {
             Change::Delete { .. } => Some(step.parent.clone()),

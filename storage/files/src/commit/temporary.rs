@@ -3,10 +3,13 @@
 use std::io::{self, Read, Write};
 use std::thread;
 
-use agent_memory_storage::{Change, Error, MAX_DOCUMENT_BYTES, Splice, hexadecimal, version_of};
+use agent_memory_storage::{
+    Change, Error, MAX_DOCUMENT_BYTES, Splice, check_size, hexadecimal, version_mismatch,
+    version_of,
+};
 use sha2::{Digest, Sha256};
 
-use super::{Attempt, Step, check_size, version_mismatch};
+use super::{Attempt, Step};
 use crate::cache::LONG;
 use crate::directory::{File, set_mode};
 use crate::durability::Durability;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use agent_memory_storage::{
-    Area, Change, CommitError, Error, ErrorCode, MAX_DOCUMENT_BYTES, Splice, check_consistent,
-    version_of,
+    Area, Change, CommitError, Error, ErrorCode, Splice, already_exists, check_consistent,
+    check_count, check_size, version_mismatch, version_of,
 };
 
 /// The contents of the documents of a place.
@@ -17,6 +17,8 @@ pub(super) fn commit(
 ) -> Result<Vec<Option<String>>, CommitError> {
     let refused =
         |index: usize, error| CommitError { error, change: Some(index as u32), applied: 0 };
+    let too_many = |error| CommitError { error, change: None, applied: 0 };
+    check_count(changes).map_err(too_many)?;
     check_consistent(changes).map_err(|(index, error)| refused(index, error))?;
     let mut effects = Vec::new();
     for (index, change) in changes.iter().enumerate() {
@@ -42,19 +44,9 @@ fn effect(documents: &Contents, change: &Change) -> Result<Effect, Error> {
     check_path(path)?;
     check_path(checked)?;
     let before = documents.get(&(area, checked.to_owned()));
-    let mismatch = || {
-        let message = format!("`{checked}` is not at the version that was read");
-        Error::new(ErrorCode::VersionMismatch, message)
-    };
-    let fits = |contents: Option<&Vec<u8>>| match contents {
-        Some(contents) if contents.len() as u64 > MAX_DOCUMENT_BYTES => {
-            let size = contents.len();
-            let message = format!(
-                "`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {size})"
-            );
-            Err(Error::new(ErrorCode::TooLarge, message))
-        }
-        _ => Ok(()),
+    let mismatch = || version_mismatch(checked);
+    let fits = |contents: Option<&Vec<u8>>| {
+        contents.map_or(Ok(()), |contents| check_size(path, contents.len() as u64))
     };
     match change {
         Change::Put { contents, .. } => fits(Some(contents))?,
@@ -75,8 +67,7 @@ fn effect(documents: &Contents, change: &Change) -> Result<Effect, Error> {
         Change::Copy { .. } => before.cloned(),
         Change::Rename { .. } => {
             if documents.contains_key(&(area, path.to_owned())) {
-                let message = format!("`{path}` is there already: move it away");
-                return Err(Error::new(ErrorCode::AlreadyExists, message));
+                return Err(already_exists(path));
             }
             emptied = Some(checked.to_owned());
             before.cloned()

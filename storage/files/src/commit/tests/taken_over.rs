@@ -2,7 +2,7 @@
 //! own there.
 
 use super::between_stages::{put_ours, scene};
-use super::*;
+use crate::commit::*;
 
 use agent_memory_storage::version_of;
 

@@ -1,6 +1,6 @@
 //! Tests of changes by others between the stages of a commit.
 
-use super::*;
+use crate::commit::*;
 use std::path::{Path, PathBuf};
 
 use agent_memory_storage::{Splice, version_of};
