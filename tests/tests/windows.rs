@@ -16,7 +16,8 @@ use agent_memory_tests::skip::not_asked_for;
 use agent_memory_tests::wine;
 use serde_json::{Value, json};
 
-/// The processes that write at once, and the entries of each.
+/// The processes of the program that write at once, and the entries of each. One of Node writes beside
+/// them.
 const WRITERS: usize = 3;
 const ENTRIES: usize = 25;
 /// A writer is killed during the first of every so many of its entries, and begins again.
@@ -89,6 +90,7 @@ fn nothing_is_lost_between_processes_of_which_some_are_killed() {
         let scratch = &scratch;
         let writers = (0..WRITERS).map(|writer| scope.spawn(move || write(scratch, writer)));
         let writers: Vec<_> = writers.collect();
+        write_in_node(scratch, WRITERS);
         writers.into_iter().map(|writer| writer.join().expect("it writes to the end")).sum()
     });
     assert_eq!(killed, WRITERS * ENTRIES.div_ceil(KILLED_EVERY));
@@ -99,7 +101,7 @@ fn nothing_is_lost_between_processes_of_which_some_are_killed() {
     for line in log.lines().filter(|line| line.starts_with("writer ")) {
         *times.entry(line).or_default() += 1;
     }
-    for entry in (0..WRITERS).flat_map(|writer| (0..ENTRIES).map(move |n| entry(writer, n))) {
+    for entry in (0..=WRITERS).flat_map(|writer| (0..ENTRIES).map(move |n| entry(writer, n))) {
         let times = times.remove(&*entry).unwrap_or_default();
         // A call that a kill has cut off is made again, and may have been carried out before.
         let is_possible = if is_cut_off(&entry) { 1..=2 } else { 1..=1 };
@@ -140,6 +142,22 @@ fn write(scratch: &Scratch, writer: usize) -> usize {
         call(&mut client, "append_entry", arguments);
     }
     killed
+}
+
+/// Appends the entries of a writer in Node, which is not killed.
+fn write_in_node(scratch: &Scratch, writer: usize) {
+    let mut program = node::start_in_wine().expect("host-node is built");
+    let repo = scratch.shown(&scratch.repo());
+    let open = json!({"open": {"allow": [repo], "lockWait": 60_000, "workers": 1}});
+    assert_eq!(program.ask(&open).expect("an answer"), json!({}));
+    for number in 0..ENTRIES {
+        let content = entry(writer, number);
+        let arguments =
+            json!({"agent_name": "aristotle", "section": "Context", "content": content});
+        let answer = program.ask(&json!({"call": "append_entry", "arguments": arguments}));
+        let answer = answer.expect("an answer");
+        assert!(answer.get("result").is_some(), "{answer}");
+    }
 }
 
 fn parameters(tool: &str, arguments: &Value) -> Value {

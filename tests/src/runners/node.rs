@@ -80,8 +80,17 @@ pub fn report_on(runtime: &Path, arguments: &[&str], cases: &[Case]) -> Result<R
 
 /// Runs all cases on Node for Windows, under Wine.
 pub fn report_in_wine(cases: &[Case]) -> Result<Report, String> {
+    program::report(IN_WINE, RUNNER, asked(command_in_wine()?, wine::DRIVE), cases)
+}
+
+/// Starts the program in Node for Windows, under Wine.
+pub fn start_in_wine() -> Result<LineProgram, String> {
+    Ok(LineProgram::start(command_in_wine()?))
+}
+
+fn command_in_wine() -> Result<Command, String> {
     let (_, program) = node_program(PROGRAM).ok_or("host-node is not built")?;
-    program::report(IN_WINE, RUNNER, asked(wine::node_command(&program), wine::DRIVE), cases)
+    Ok(wine::node_command(&program))
 }
 
 fn asked(command: Command, drive: &'static str) -> Asked {
