@@ -58,7 +58,7 @@ const REACHED: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 const FURTHER: [&str; 3] = ["type", "source", "enabled"];
 
 /// Whether an entry has no fields but those that this program writes.
-pub(crate) fn is_ours(entry: &Value) -> bool {
+pub(crate) fn has_only_our_fields(entry: &Value) -> bool {
     let is_known = |(name, value): (&String, &Value)| {
         let mut known = STARTED.iter().chain(&REACHED).chain(&FURTHER);
         known.any(|known| known == name) || token::is_ours(name, value)

@@ -36,10 +36,10 @@ impl Ours {
     }
 
     /// Whether the entry and the hooks have only fields that this program writes.
-    pub fn is_ours_alone(&self) -> bool {
+    pub fn has_only_our_fields(&self) -> bool {
         let hooks = &self.hooks;
-        self.entry.as_ref().is_none_or(entry::is_ours)
-            && hooks.iter().all(|(_, handler)| hooks::is_ours(handler))
+        self.entry.as_ref().is_none_or(entry::has_only_our_fields)
+            && hooks.iter().all(|(_, handler)| hooks::has_only_our_fields(handler))
     }
 
     /// The same, to be put into another text.

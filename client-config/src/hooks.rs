@@ -114,7 +114,7 @@ impl Client {
 const WRITTEN: [&str; 3] = ["type", "command", "args"];
 
 /// Whether a hook is as this program writes it: it has no other fields, and the path of the program.
-pub(crate) fn is_ours(handler: &Value) -> bool {
+pub(crate) fn has_only_our_fields(handler: &Value) -> bool {
     let fields = handler.as_object();
     let is_written =
         fields.is_some_and(|fields| fields.keys().all(|name| WRITTEN.contains(&name.as_str())));

@@ -84,7 +84,7 @@ impl Plan {
             return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
         }
         // Our parts are made anew, from the state before they came.
-        let is_own = !found.is_empty() && found.is_ours_alone();
+        let is_own = !found.is_empty() && found.has_only_our_fields();
         let base = if is_own { base(format, &file, text, &found) } else { None };
         let (from, wanted, backup) = match base {
             Some(base) => (base.unwrap_or_default(), wanted.or(&found), Backup::Kept),
@@ -137,7 +137,7 @@ impl Plan {
                 let backup = if has_kept_ours(format, &file) {
                     // It may be the only copy of what somebody wrote by hand.
                     Backup::Kept
-                } else if found.is_ours_alone() {
+                } else if found.has_only_our_fields() {
                     Backup::Removed
                 } else {
                     Backup::Made

@@ -2,7 +2,7 @@
 //! other byte changes. What cannot be done so, as in an inline table, is done by `toml_edit`. Either way
 //! the result is read again: all else has to be as before.
 
-use crate::entry::is_ours;
+use crate::entry::has_only_our_fields;
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item, TableLike};
 
@@ -48,7 +48,7 @@ pub(crate) fn with(
     let before = servers(&mut document, key)?.and_then(|servers| servers.get(name).map(value_of));
     let is_there = before.is_some();
     // An entry that is ours alone is made anew.
-    if before.as_ref().is_none_or(is_ours) {
+    if before.as_ref().is_none_or(has_only_our_fields) {
         let appended = appended(&cut(text, key, name), key, name, fields);
         if is_but_for(&appended, text, key, name) && is_entry(&appended, key, name, fields) {
             return Ok(appended);

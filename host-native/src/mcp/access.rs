@@ -1,7 +1,7 @@
 //! What the client of a request reaches. Over HTTP, its token says so.
 
 #[cfg(feature = "http")]
-use super::gate::{Principal, may_go_on, shut_out};
+use super::authorization::{Principal, may_go_on, shut_out};
 #[cfg(feature = "http")]
 use super::metrics::ended;
 use super::roots::ClientRoots;

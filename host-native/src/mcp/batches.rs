@@ -86,15 +86,31 @@ impl Batches {
     fn admit(&self, message: ClientJsonRpcMessage, parts: &[Part]) -> Read {
         let ClientJsonRpcMessage::Request(request) = &message else { return Ok(message) };
         let id = &request.id;
-        let message = if matches!(request.request, ClientRequest::InitializeRequest(_)) {
-            "`initialize` cannot be part of a batch: send it in a line of its own".to_owned()
-        } else if parts.iter().chain(self.open.iter().flatten()).any(|part| part.waits_for(id)) {
-            format!("the id `{id}` belongs to a request that is not answered yet: use another one")
-        } else {
-            return Ok(message);
-        };
-        let error = ErrorData::invalid_request(message, None);
-        Err(Some(Box::new(JsonRpcError::new(Some(id.clone()), error))))
+        if matches!(request.request, ClientRequest::InitializeRequest(_)) {
+            let message = "`initialize` cannot be part of a batch: send it in a line of its own";
+            let error = ErrorData::invalid_request(message, None);
+            return Err(Some(Box::new(JsonRpcError::new(Some(id.clone()), error))));
+        }
+        if parts.iter().any(|part| part.waits_for(id)) {
+            return Err(Some(repeated(id)));
+        }
+        self.check_alone(&message).map_err(Some)?;
+        Ok(message)
+    }
+
+    /// Checks that no batch waits for the answer to a request of the same id: it would get the answer
+    /// to this one.
+    ///
+    /// # Errors
+    ///
+    /// The answer to the request.
+    pub(super) fn check_alone(
+        &self,
+        message: &ClientJsonRpcMessage,
+    ) -> Result<(), Box<JsonRpcError>> {
+        let ClientJsonRpcMessage::Request(request) = message else { return Ok(()) };
+        let is_repeated = self.open.iter().flatten().any(|part| part.waits_for(&request.id));
+        if is_repeated { Err(repeated(&request.id)) } else { Ok(()) }
     }
 
     /// Puts an answer into its batch; gives it back if it belongs to none. Returns the answers of a
@@ -143,6 +159,14 @@ impl Batches {
         let answers: Vec<_> = answers.collect();
         (!answers.is_empty()).then_some(answers)
     }
+}
+
+/// The answer to a request that has the id of one that is not answered yet.
+fn repeated(id: &RequestId) -> Box<JsonRpcError> {
+    let message =
+        format!("the id `{id}` belongs to a request that is not answered yet: use another one");
+    let error = ErrorData::invalid_request(message, None);
+    Box::new(JsonRpcError::new(Some(id.clone()), error))
 }
 
 impl Part {

@@ -1,7 +1,7 @@
 //! The tools over HTTP: MCP's Streamable HTTP, where each request stands alone.
 
+use super::authorization::{Authorization, pass};
 use super::connections::{self, Limits};
-use super::gate::{self, Gate};
 use super::metrics::{METRICS_TYPE, Metrics};
 use super::origin::Origin;
 use super::readiness::Readiness;
@@ -202,11 +202,12 @@ fn app(
         config,
     );
     let is_open = is_local(address) && oauth.is_none();
-    let gate = from_fn_with_state(Gate::new(tokens, oauth.clone(), is_open), gate::pass);
+    let authorization = Authorization::new(tokens, oauth.clone(), is_open);
+    let authorization = from_fn_with_state(authorization, pass);
     let tools = post_service(service)
-        .layer(gate.clone())
+        .layer(authorization.clone())
         .layer(from_fn_with_state(requests.clone(), request));
-    let numbers = get(numbers).with_state(metrics.clone()).layer(gate);
+    let numbers = get(numbers).with_state(metrics.clone()).layer(authorization);
     let readiness = Readiness::new(memory.clone());
     let app = metadata(oauth)
         .route(HTTP_PATH, tools)

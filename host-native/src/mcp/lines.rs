@@ -224,7 +224,10 @@ where
             let read = message(&self.line);
             self.line.clear();
             match read {
-                Ok(message) => return Some(self.received(message)),
+                Ok(message) => match self.batches.check_alone(&message) {
+                    Ok(()) => return Some(self.received(message)),
+                    Err(refused) => self.reply(ServerJsonRpcMessage::Error(*refused)),
+                },
                 Err(Some(error)) => self.reply(ServerJsonRpcMessage::Error(*error)),
                 Err(None) => {}
             }
@@ -241,6 +244,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::ProtocolVersion;
     use serde_json::json;
 
     /// The code and id of the error that answers a line; none if there is no answer.
@@ -277,6 +281,24 @@ mod tests {
                 assert_eq!(answer(&line), Some((json!(-32602), json!(1))), "{line}");
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_request_with_the_id_of_one_in_a_batch_that_waits_is_refused_alone() {
+        let ping = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        let input = format!("{}\n{}\n{}\n", json!([ping(1)]), ping(1), ping(2));
+        let (output, read) = tokio::io::duplex(4096);
+        let mut lines = Lines::new(input.as_bytes(), output);
+        lines.batches.agree(&ProtocolVersion::V_2025_03_26);
+        let mut received = Vec::new();
+        while let Some(ClientJsonRpcMessage::Request(request)) = lines.receive().await {
+            received.push(request.id.to_string());
+        }
+        assert_eq!(received, ["1", "2"]);
+        let refused = BufReader::new(read).lines().next_line().await;
+        let refused: Value =
+            serde_json::from_str(&refused.expect("a line").expect("a line")).expect("JSON");
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)));
     }
 
     #[test]

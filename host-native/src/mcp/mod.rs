@@ -21,12 +21,12 @@
 
 mod access;
 mod answer;
+#[cfg(feature = "http")]
+mod authorization;
 mod batches;
 #[cfg(feature = "http")]
 mod connections;
 mod error;
-#[cfg(feature = "http")]
-mod gate;
 #[cfg(feature = "http")]
 mod http;
 mod instructions;

@@ -37,7 +37,7 @@ impl Streams {
     }
 
     /// Answers a request, perhaps with a token. One that opens a stream gets a place, or status 429.
-    pub async fn answer(&self, token: Option<&str>, mut request: Request, next: Next) -> Response {
+    pub async fn limit(&self, token: Option<&str>, mut request: Request, next: Next) -> Response {
         // `rmcp` refuses a request whose header differs from its body.
         let method = request.headers().get("mcp-method");
         if method.is_some_and(|method| method == "subscriptions/listen") {

@@ -32,7 +32,7 @@ const MAX_STRANGERS: usize = 100;
 
 /// Lets requests pass that bring a token, and says whose they are.
 #[derive(Clone)]
-pub(super) struct Gate {
+pub(super) struct Authorization {
     guard: Option<Arc<Guard>>,
     streams: Streams,
 }
@@ -118,8 +118,8 @@ impl Principal {
     }
 }
 
-impl Gate {
-    /// A gate for the holders of tokens, and of access tokens that stand for them. Without `tokens`,
+impl Authorization {
+    /// Lets the holders of tokens pass, and of access tokens that stand for them. Without `tokens`,
     /// all pass. With `is_open`, all pass as long as there is no token.
     pub fn new(
         tokens: Option<Arc<Tokens>>,
@@ -134,7 +134,10 @@ impl Gate {
             uses: Mutex::default(),
             strangers: Mutex::default(),
         };
-        Gate { guard: tokens.map(|tokens| Arc::new(guard(tokens))), streams: Streams::new() }
+        Authorization {
+            guard: tokens.map(|tokens| Arc::new(guard(tokens))),
+            streams: Streams::new(),
+        }
     }
 }
 
@@ -274,15 +277,19 @@ impl From<oauth::Error> for Refused {
     }
 }
 
-pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let Some(guard) = gate.guard else {
-        return gate.streams.answer(None, request, next).await;
+pub(super) async fn pass(
+    State(authorization): State<Authorization>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(guard) = authorization.guard else {
+        return authorization.streams.limit(None, request, next).await;
     };
     let now = Timestamp::now();
     let (token, until) = match guard.find(request.headers(), now).await {
         Ok(Known::Anybody) => {
             request.extensions_mut().insert(Visitor(guard.clone()));
-            return gate.streams.answer(None, request, next).await;
+            return authorization.streams.limit(None, request, next).await;
         }
         Ok(Known::Holder(token, until)) => (*token, until),
         Err(refused) => return guard.refuse(refused),
@@ -302,7 +309,7 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
             }
         });
     }
-    gate.streams.answer(Some(&id), request, next).await
+    authorization.streams.limit(Some(&id), request, next).await
 }
 
 /// The token in the header, as RFC 6750 writes it.
