@@ -4,9 +4,11 @@ use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::source::{Owner, Request, Skipped};
 use crate::tool::Call;
 
-/// The share of a question's terms that one of the hits has to have. Otherwise the answer says that
-/// the hits are weak.
-const WEAK: f64 = 0.5;
+/// The share of a question's terms, by their weights, that one of the hits has to have: more than a
+/// third. Otherwise the answer says that the hits are weak.
+const WEAK: f64 = 0.34;
+/// The share of a question's terms that a summary has to have, so that the answer tells of it.
+const MOST: f64 = 0.5;
 
 /// What a search has found, as far as its note tells of it.
 pub(super) struct Found<'a> {
@@ -18,9 +20,9 @@ pub(super) struct Found<'a> {
     pub others: &'a [Owner],
     pub skipped: &'a [Skipped],
     pub has_hit: bool,
-    /// The largest share of the query's terms that a hit has.
+    /// The largest share of the query's terms, by their weights, that a hit has.
     pub coverage: f64,
-    /// That share of each summary that is not shown.
+    /// The share of the query's terms that each of the summaries has that are not shown.
     pub hidden: &'a [f64],
     pub has_word: bool,
     pub other_days: Option<&'a str>,
@@ -34,7 +36,7 @@ pub(super) struct Found<'a> {
 impl Found<'_> {
     pub fn note(&self) -> Option<String> {
         let is_weak = !self.has_hit || self.coverage < WEAK;
-        let hidden = self.hidden.iter().filter(|coverage| **coverage >= WEAK).count();
+        let hidden = self.hidden.iter().filter(|coverage| **coverage >= MOST).count();
         let entries = self.owners.iter().map(|(_, entries)| entries).sum();
         let is_agent_known = self.is_agent_known();
         // A hit of a store does not show that nothing of the agent was found.

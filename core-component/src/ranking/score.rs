@@ -66,10 +66,12 @@ impl Weights {
         let with = |term: usize| statistics.with_term[term] as f64;
         let rarity = |term: usize| {
             let with = match statistics.with_term[term] {
-                // Nothing but its neighbours tells how common a word is that no entry has.
+                // Nothing but its neighbours tells how common a word is that no entry has. It weighs
+                // no more than a word of one entry, or it would outweigh all others among few entries.
                 0 => {
                     let of_term = neighbours.iter().filter(|neighbour| neighbour.of == term);
-                    of_term.map(|neighbour| neighbour.weight * with(neighbour.term)).sum()
+                    let with = of_term.map(|neighbour| neighbour.weight * with(neighbour.term));
+                    with.sum::<f64>().max(1.0)
                 }
                 with => with as f64,
             };

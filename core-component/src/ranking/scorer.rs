@@ -46,7 +46,8 @@ struct Hit<T> {
 /// A candidate with its score.
 pub(crate) struct Ranked<T> {
     pub score: f64,
-    /// The share of the query's own terms that the entry has, without those around it: from 0 to 1.
+    /// The share of the query's own terms that the entry has, by their weights and without those around
+    /// it: from 0 to 1.
     pub coverage: f64,
     pub found_by: FoundBy,
     pub entry: T,
@@ -134,7 +135,7 @@ impl<T> Scorer<T> {
         let hits = hits.into_iter().filter(|hit| is_candidate(hit.row));
         let ranked = hits.map(|Hit { row, entry }| Ranked {
             score: self.score(row, coherence, &weights),
-            coverage: self.coverage(row),
+            coverage: self.coverage(row, &weights),
             found_by: self.found_by(row),
             entry,
         });
@@ -325,11 +326,12 @@ impl<T> Scorer<T> {
         other.filter(|other| *other < self.rows.len() && self.is_beside(row, *other))
     }
 
-    fn coverage(&self, row: usize) -> f64 {
+    fn coverage(&self, row: usize, weights: &Weights) -> f64 {
         let found = self.found(row);
-        let terms = self.of_query.len();
-        let had = (0..terms).filter(|term| found.iter().any(|found| found.term as usize == *term));
-        had.count() as f64 / terms as f64
+        let of_terms = &weights.of_terms;
+        let has = |term: &usize| found.iter().any(|found| found.term as usize == *term);
+        let had: f64 = (0..of_terms.len()).filter(has).map(|term| of_terms[term]).sum();
+        had / of_terms.iter().sum::<f64>()
     }
 }
 
@@ -442,6 +444,20 @@ mod tests {
         let long = format!("{filler}the red kite flew\n{filler}");
         let scattered = format!("red {filler}kite {filler}flew");
         assert_eq!(rank("red kite flew", &[&scattered, "", &long])[0], long);
+    }
+
+    #[test]
+    fn a_rare_word_covers_more_of_the_query_than_a_common_one() {
+        let texts = ["a red car", "", "a red bus", "", "a blue kite"];
+        let ranked = ranked(&Query::in_english("red kite"), &texts);
+        assert_eq!(ranked[0].entry, "a blue kite");
+        assert!(ranked[0].coverage > 0.6 && ranked[1].coverage < 0.4);
+    }
+
+    #[test]
+    fn a_word_that_no_entry_has_covers_as_much_as_one_of_a_single_entry() {
+        let query = Query::in_english("kite zzyzx");
+        assert_eq!(ranked(&query, &["a kite"])[0].coverage, 0.5);
     }
 
     #[test]

@@ -16,10 +16,12 @@ const LANGUAGES: [&str; 4] = ["en", "de", "es", "ja"];
 /// A measure that is below that of plain bm25, and by how much at most. The aim is an empty list. A
 /// question more or less is 0.05.
 ///
-/// - In long messages in German and Spanish, as in English, the answer is among the first ten as often,
-///   but less often the first. Parts and context are not the cause: with the bm25 of whole messages alone,
-///   English loses 0.12.
-/// - In the sessions in German, plain bm25 finds an answer by the stop word `alles`.
+/// In long messages the answer is among the first ten as often, but less often the first:
+///
+/// - In German and Spanish by stems. bm25 over stems has an MRR of 0.59 and 0.53.
+/// - In English by words of the thesaurus. Without them the MRR is 0.66, but R@10 falls by 0.06.
+///
+/// In the sessions in German, plain bm25 finds an answer by the stop word `alles`.
 const GAPS: [(&str, Measure, f64); 4] = [
     ("Messages in en", Measure::ReciprocalRank, 0.06),
     ("Messages in de", Measure::ReciprocalRank, 0.14),
@@ -28,9 +30,9 @@ const GAPS: [(&str, Measure, f64); 4] = [
 ];
 
 /// The share of questions with an answer that are marked nevertheless is below this, by language. They
-/// are asked in words of their own, so hits have seldom half of them. The aim is 0.1. In Japanese, pairs
-/// of characters that are only grammar count as words.
-const MOST_MARKED: [(&str, f64); 4] = [("en", 0.55), ("de", 0.73), ("es", 0.55), ("ja", 0.91)];
+/// are asked in words of their own, of which hits have few. The aim is 0.05. In Japanese, pairs of
+/// characters that are only grammar count as words.
+const MOST_MARKED: [(&str, f64); 4] = [("en", 0.46), ("de", 0.55), ("es", 0.41), ("ja", 0.84)];
 
 /// A turn of a conversation, a message, or a note.
 #[derive(Deserialize)]
