@@ -1,5 +1,7 @@
 //! The part of a resumption that comes from the summary and the last logs of an agent.
 
+use std::cmp::Reverse;
+
 use super::agent::{Agent, MAX_PARSED_BYTES, agent_names, open_tree};
 use super::error::Error;
 use super::open_items::{OpenItems, items};
@@ -13,8 +15,11 @@ use crate::tool::{Call, Checked, Resume, ToolError};
 /// The most repositories that are read.
 const MAX_REPOSITORIES: usize = 20;
 
-/// The most agents of a repository whose logs are listed to find the last log of all.
+/// The most agents of a repository whose logs are listed to find the last log of all, how many of them
+/// are looked at for something to go on with, and in how many of their logs.
 const MAX_AGENTS: usize = 50;
+const MAX_LOOKED_AT: usize = 5;
+const MAX_LOGS_LOOKED_AT: usize = 3;
 
 /// The most logs of an agent with something to go on with, the most logs that are read for them, and how
 /// many bytes of them end the reading: a client waits for this when a session begins.
@@ -55,7 +60,7 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
     let names = agent_names(call, &*open_tree(call, Some(root))?)?;
     let mut failed = Ok(());
     let chosen = parts.agent_among(&names, || {
-        with_last_log(call, root, &names).unwrap_or_else(|error| {
+        last_at_work(call, root, &names).unwrap_or_else(|error| {
             failed = Err(error);
             None
         })
@@ -82,19 +87,44 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
     add_last_logs(call, &agent, &owner, parts)
 }
 
-/// The agent with the last log; the first one in byte order among equals.
-fn with_last_log(call: &Call<'_>, root: &str, names: &[String]) -> Result<Option<String>, Error> {
-    let mut last: Option<(Date, &str)> = None;
+/// The agent with the last log among those that have something to go on with, or among all if none has;
+/// the first one in byte order among equals.
+fn last_at_work(call: &Call<'_>, root: &str, names: &[String]) -> Result<Option<String>, Error> {
+    let mut last = Vec::new();
     for name in names.iter().take(MAX_AGENTS) {
-        let Some(agent) = AgentName::parse(name) else { continue };
-        let date = Agent::open(call, Some(root), &agent)?.sessions()?.pop();
-        last = match (date, last) {
-            (Some(date), Some((before, _))) if date <= before => last,
-            (Some(date), _) => Some((date, name)),
-            (None, last) => last,
-        };
+        let Some(name) = AgentName::parse(name) else { continue };
+        let agent = Agent::open(call, Some(root), &name)?;
+        last.extend(agent.sessions()?.pop().map(|date| (Reverse(date), name.as_str().to_owned())));
     }
-    Ok(last.map(|(_, name)| name.to_owned()))
+    last.sort_unstable();
+    let mut names = last.into_iter().map(|(_, name)| name);
+    let first = names.next();
+    let looked_at = first.iter().cloned().chain(names).take(MAX_LOOKED_AT);
+    let mut at_work = looked_at.filter(|name| has_work(call, root, name));
+    Ok(at_work.next().or(first))
+}
+
+/// Whether an agent has a summary, or an item to go on with in one of its last logs. What cannot be read
+/// counts, so that it is warned of.
+fn has_work(call: &Call<'_>, root: &str, name: &str) -> bool {
+    let Some(name) = AgentName::parse(name) else { return false };
+    let has_work = || {
+        let agent = Agent::open(call, Some(root), &name)?;
+        let summary = agent.summary(MAX_PARSED_BYTES)?;
+        if summary.is_some_and(|summary| !items(&summary.text, false).is_empty()) {
+            return Ok(true);
+        }
+        let sections = to_go_on(agent.schema()?.schema.sections);
+        let mut sections: Vec<Section> = sections.into_iter().map(Section::new).collect();
+        for date in agent.sessions()?.into_iter().rev().take(MAX_LOGS_LOOKED_AT) {
+            let log = agent.log(date)?;
+            if log.is_some_and(|log| add_log(date, &log.text, &mut sections)) {
+                return Ok(true);
+            }
+        }
+        Ok::<_, Error>(false)
+    };
+    has_work().unwrap_or(true)
 }
 
 /// Adds the sections to go on with, each from all of the last logs.

@@ -3,7 +3,7 @@ use super::models::Models;
 use super::oauth::OAuth;
 use super::settings::Settings;
 use super::token::tokens_of;
-use super::{Error, help, output, program};
+use super::{Error, help, output, program, value};
 use crate::mcp::ServeError;
 use crate::{AgentMemory, Builder, mcp};
 use clap::Args;
@@ -28,7 +28,7 @@ pub struct Serve {
     /// Serve over HTTP, such as at `127.0.0.1:8080`, until Ctrl-C. Standard output then has the
     /// server's URL. The port 0 stands for any that is free. With tokens (`agent-memory token`), a
     /// client needs one; without, only programs of this machine are served.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = value::address)]
     http: Option<SocketAddr>,
 
     /// Let the web pages of this origin call the server, such as `http://localhost:3000`.

@@ -8,6 +8,7 @@ pub(super) use agent_memory_setting_values::{
 use crate::model::MAX_TIMEOUT as MAX_MODEL_TIMEOUT;
 use crate::{Clock, Random};
 use agent_memory_setting_values as shared;
+use std::net::SocketAddr;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
@@ -36,6 +37,18 @@ pub(super) fn name(text: &str) -> Option<String> {
     (begins && name.len() <= 64 && name.bytes().all(is_inner)).then(|| name.to_owned())
 }
 
+/// The name of an agent, as an option that no component checks.
+pub(super) fn agent(text: &str) -> Result<String, String> {
+    name(text).ok_or_else(|| format!("it takes {NAME}"))
+}
+
+/// An address with a port. `localhost` stands for this machine.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let address = local.as_deref().unwrap_or(text).parse();
+    address.map_err(|_| "it takes an address and a port, such as `127.0.0.1:8080`".to_owned())
+}
+
 pub(super) const LOG_LEVEL: &str = "DEBUG, INFO, WARNING, ERROR or CRITICAL";
 
 pub(super) fn log_level(text: &str) -> Option<LevelFilter> {
@@ -52,6 +65,16 @@ pub(super) fn log_level(text: &str) -> Option<LevelFilter> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_one_with_a_port_or_that_of_this_machine() {
+        let local = address("127.0.0.1:8080");
+        assert_eq!(local, Ok("127.0.0.1:8080".parse().expect("an address")));
+        assert_eq!(address("localhost:8080"), local);
+        for wrong in ["8080", ":8080", "127.0.0.1", "http://127.0.0.1:8080", "localhost:"] {
+            assert!(address(wrong).is_err_and(|told| told.contains("127.0.0.1:8080")), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_timeout_of_models_is_at_most_30_s_and_not_nothing() {

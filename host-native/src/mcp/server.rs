@@ -117,8 +117,24 @@ impl Server {
 
     /// Whether a name is that of a tool for models that the client reaches.
     fn has_tool(&self, name: &str, reach: &Reach) -> bool {
-        let is_reached = |tool: &Tool| !reach.read_only || tool.annotations.read_only_hint;
-        self.memory.tools_for_models().any(|tool| tool.is_called(name) && is_reached(tool))
+        self.reached_tools(reach).any(|tool| tool.is_called(name))
+    }
+
+    fn reached_tools(&self, reach: &Reach) -> impl Iterator<Item = &Tool> {
+        let reads_only = reach.read_only;
+        let tools = self.memory.tools_for_models();
+        tools.filter(move |tool| !reads_only || tool.annotations.read_only_hint)
+    }
+
+    /// The message for a name that no tool has. Tools of one name in two toolsets have it at the end.
+    fn no_tool(&self, name: &str, reach: &Reach) -> String {
+        let end = format!("_{name}");
+        let qualified = self.reached_tools(reach).filter(|tool| tool.name.ends_with(&end));
+        let qualified: Vec<_> = qualified.map(|tool| format!("`{}`", tool.name)).collect();
+        match &qualified[..] {
+            [] => format!("there is no tool `{name}`: `tools/list` names them all"),
+            names => format!("there is no tool `{name}`: call {}", names.join(" or ")),
+        }
     }
 }
 
@@ -199,10 +215,7 @@ impl ServerHandler for Server {
             intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
         let caller = self.caller(&request)?;
         if !self.has_tool(&call.name, &caller.reach) {
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool `{}`: `tools/list` names them all", call.name),
-                None,
-            ));
+            return Err(ErrorData::invalid_params(self.no_tool(&call.name, &caller.reach), None));
         }
         let arguments = serde_json::Value::Object(call.arguments.unwrap_or_default()).to_string();
         #[cfg(feature = "http")]

@@ -1,5 +1,5 @@
-use crate::cli::Error;
 use crate::cli::toolsets::memory::hook::Hook;
+use crate::cli::{Error, value};
 use agent_memory_client_config::{Client, Event, Hooks};
 use clap::{Args, ValueEnum};
 
@@ -22,7 +22,7 @@ pub(super) struct HookOptions {
     hooks: Option<Which>,
 
     /// The agent of the hooks, if a repository has several
-    #[arg(long, value_name = "NAME", requires = "hooks")]
+    #[arg(long, value_name = "NAME", requires = "hooks", value_parser = value::agent)]
     agent: Option<String>,
 }
 

@@ -137,6 +137,10 @@ impl Install {
                 let what = "is no URL: write it as in `http://127.0.0.1:8080/mcp`";
                 return Err(Error::usage(format!("`{url}` {what}")));
             }
+            if !rest.contains('/') {
+                let what = format!("has no path: the tools are at `{url}/mcp`");
+                return Err(Error::usage(format!("`{url}` {what}")));
+            }
             return Ok(Server::Url { url: url.clone(), token_variable: self.token_variable()? });
         }
         let names_project = self.arguments.iter().any(|argument| argument.starts_with("--project"));
