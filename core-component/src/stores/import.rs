@@ -9,10 +9,11 @@ use super::change::{Order, change};
 use super::error::Error;
 use super::index::indexed;
 use super::memory::{Memory, OF_PEOPLE, Update, text_of_person, updated};
-use super::operations::{Warnings, spliced};
+use super::operations::spliced;
 use super::path::{CategoryPath, FileNameError, MemoryPath};
 use super::plan::Plan;
 use super::store::{ReadError, Store, Text};
+use super::walk::Warnings;
 use crate::front_matter::FrontMatter;
 use crate::storage::{MAX_DOCUMENT_BYTES, Splice};
 
@@ -210,7 +211,7 @@ fn decide(
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Ok(Decision::Skip("it is blank".to_owned()));
     }
-    let new = match text_of_person(path, text, store.call.context.now) {
+    let new = match text_of_person(path, text, store.now()) {
         Ok(new) => new,
         // A person can mend a key later. The text is found until then.
         Err(_) if FrontMatter::read_in_part(text).0.is_there() => text.clone(),
@@ -259,7 +260,7 @@ fn changes(
     let (front, _) = FrontMatter::read_in_part(text);
     if !front.is_there() {
         let update = Update { content: Some(front.body().to_owned()), ..Update::default() };
-        return updated(path, &before.text, &update, store.call.context.now, OF_PEOPLE);
+        return updated(path, &before.text, &update, store.now(), OF_PEOPLE);
     }
     let splice = Splice { range: 0..before.text.len(), inserts: text.clone().into_bytes() };
     Ok((before.text != *text).then(|| vec![splice]))

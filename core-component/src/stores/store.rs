@@ -11,6 +11,7 @@ pub(super) use crate::error::ReadError;
 use crate::existing::{MAX_NAMES, did_you_mean, other_stores};
 use crate::names::{StoreName, listed};
 use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
+use crate::time::Timestamp;
 use crate::tool::Call;
 
 /// An open store.
@@ -66,6 +67,11 @@ impl Misplaced {
 }
 
 impl<'a> Store<'a> {
+    /// The time of the call.
+    pub fn now(&self) -> Timestamp {
+        self.call.context.now
+    }
+
     /// Opens a store.
     ///
     /// # Errors

@@ -11,7 +11,20 @@ use crate::names::listed;
 use crate::storage::Status;
 
 /// How many warnings about single files an answer has.
-pub(super) const MAX_WARNINGS: usize = 50;
+const MAX_WARNINGS: usize = 50;
+
+/// Warnings about files that were left out or changed by hand.
+pub(super) type Warnings = Vec<String>;
+
+/// Keeps the first warnings and counts the others.
+pub(super) fn shortened(mut warnings: Warnings) -> Warnings {
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    if more > 0 {
+        warnings.truncate(MAX_WARNINGS);
+        warnings.push(format!("and {more} more"));
+    }
+    warnings
+}
 
 /// The maximum depth of a category that can hold a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
@@ -56,7 +69,16 @@ impl Item {
         }
     }
 
-    pub fn parse(cursor: &str) -> Option<Self> {
+    /// The item of a cursor.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a cursor that no call gave.
+    pub fn from_cursor(cursor: &str) -> Result<Self, Error> {
+        Self::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))
+    }
+
+    fn parse(cursor: &str) -> Option<Self> {
         if cursor == "/" {
             return Some(Self { category: CategoryPath::ROOT, slug: None });
         }

@@ -1,6 +1,6 @@
 //! How the places of toolsets are granted.
 
-use super::BuildError;
+use super::error::BuildError;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::registry_format::ComponentFormat;

@@ -1,5 +1,6 @@
 //! The settings of an [`AgentMemory`], and how they become one.
 
+mod error;
 mod granting;
 
 use crate::agent_memory::{AgentMemory, Mounted};
@@ -12,7 +13,7 @@ use crate::description::{Description, OwnSettings};
 use crate::engine::{Engine, Image};
 use crate::model::{Embedder, MAX_TIMEOUT};
 use crate::registry_format::ComponentFormat;
-use crate::storage::{self, Storage, StorageOptions};
+use crate::storage::{Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Model, Random};
 use agent_memory_setting_values::{path_mistake, time_zone};
 use jiff::tz::{Offset, TimeZone};
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use error::BuildError;
 pub(crate) use granting::below_home;
 use granting::{Directories, Granting};
 
@@ -187,7 +189,7 @@ impl Builder {
     }
 
     /// Sets how long the first writer in the wait queue waits for the lock before its tool answers
-    /// that the memory is busy. 5 s by default, at most [`MAX_LOCK_WAIT`](storage::MAX_LOCK_WAIT).
+    /// that the memory is busy. 5 s by default, at most [`MAX_LOCK_WAIT`](crate::storage::MAX_LOCK_WAIT).
     pub fn lock_wait(mut self, timeout: Duration) -> Builder {
         self.storage.lock_wait = timeout;
         self
@@ -412,39 +414,4 @@ fn settings_for_component(
         toolbox::ToolsetSettings { toolset, values: Value::Object(values).to_string() }
     });
     settings.collect()
-}
-
-/// Why an [`AgentMemory`] cannot be built.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A directory, or a place of a toolset such as a database file, cannot be granted.
-    #[error("{error}")]
-    Grant {
-        /// The path as it was given.
-        directory: PathBuf,
-        /// The reason, with the path.
-        error: storage::Error,
-    },
-    /// There is no such toolset or setting, or the setting does not accept the value.
-    #[error("{0}")]
-    Setting(String),
-    /// The offset from UTC is a day or more.
-    #[error("the offset from UTC is {0} minutes, but has to be less than a day")]
-    UtcOffset(i32),
-    /// There is no time zone of this name.
-    #[error(
-        "there is no time zone `{0}`: use a name of the IANA database, such as `America/New_York`"
-    )]
-    TimeZone(String),
-    /// A time zone and an offset from UTC are given.
-    #[error("a time zone and an offset from UTC are given: leave one of them out")]
-    TwoZones,
-    /// The database server cannot be used.
-    #[cfg(feature = "postgres")]
-    #[error("{0}")]
-    Database(storage::Error),
-    /// The component does not load.
-    #[error("the component cannot be used: {0}")]
-    Component(String),
 }

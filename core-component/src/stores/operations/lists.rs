@@ -1,6 +1,5 @@
 //! Lists of memories: a category, and what was updated last.
 
-use super::{Warnings, item, now, shortened};
 use crate::answer::MAX_LIST_BYTES;
 use crate::names::listed;
 use crate::page::{count, page_end_in};
@@ -8,7 +7,9 @@ use crate::stores::error::Error;
 use crate::stores::memory::Metadata;
 use crate::stores::path::CategoryPath;
 use crate::stores::store::{Store, usable};
-use crate::stores::walk::{Contents, Found, Item, all_contents, contents, metadata};
+use crate::stores::walk::{
+    Contents, Found, Item, Warnings, all_contents, contents, metadata, shortened,
+};
 
 /// The most characters of a content that is too long for an answer: no character has more bytes
 /// than four.
@@ -41,7 +42,7 @@ pub(crate) fn list_memories(
     limit: usize,
     cursor: Option<&str>,
 ) -> Result<List, Error> {
-    let after = cursor.map(item).transpose()?;
+    let after = cursor.map(Item::from_cursor).transpose()?;
     let mut contents = existing_contents(store, category, recursive)?;
     if let Some(after) = after {
         let is_there = check_cursor(&after, &contents, category, recursive)?;
@@ -70,7 +71,7 @@ pub(crate) fn list_memories(
         // The file may be gone since the index was written.
         let warnings = &mut contents.warnings;
         let Some(metadata) = metadata(store, &found.path, warnings)? else { continue };
-        if !include_expired && metadata.is_expired(now(store)) {
+        if !include_expired && metadata.is_expired(store.now()) {
             list.expired += 1;
             continue;
         }
@@ -165,7 +166,7 @@ pub(crate) fn recent_memories(
             break;
         }
         let read = store.read(&found.path, |memory, _| {
-            let is_wanted = include_expired || !memory.metadata.is_expired(now(store));
+            let is_wanted = include_expired || !memory.metadata.is_expired(store.now());
             is_wanted.then(|| (memory.content.to_owned(), memory.metadata.tags))
         });
         let read = usable(read, &mut warnings)?.flatten().flatten();

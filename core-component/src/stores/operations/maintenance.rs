@@ -1,12 +1,11 @@
 //! Long operations on a store, page by page: what expired goes, and indexes are made anew.
 
-use super::{Warnings, item, now, shortened};
 use crate::stores::change::{Order, change};
 use crate::stores::error::Error;
 use crate::stores::index::indexed;
 use crate::stores::path::{CategoryPath, MemoryPath};
 use crate::stores::store::{Store, usable};
-use crate::stores::walk::{Item, Items, Others, items};
+use crate::stores::walk::{Item, Items, Others, Warnings, items, shortened};
 use crate::time::Timestamp;
 
 /// How many files one call of `prune_memories` or `reindex_store` takes.
@@ -62,7 +61,7 @@ fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>,
         let path = item.category.memory(item.slug.as_deref().unwrap_or_default());
         let read = store.read(&path, |memory, text| {
             let expires_at = memory.metadata.expires_at;
-            let expired = expires_at.filter(|_| memory.metadata.is_expired(now(store)));
+            let expired = expires_at.filter(|_| memory.metadata.is_expired(store.now()));
             expired.map(|expires_at| (expires_at, text.version.clone()))
         });
         if let Some((expires_at, version)) = usable(read, &mut warnings)?.flatten().flatten() {
@@ -127,7 +126,7 @@ fn page(
         |item: &Item| is_wanted(item) && items.iter().any(|other| other.category == item.category);
     let after = match cursor {
         Some(cursor) => {
-            let item = Some(item(cursor)?).filter(was_given);
+            let item = Some(Item::from_cursor(cursor)?).filter(was_given);
             Some(item.ok_or_else(|| Error::invalid_cursor(cursor))?)
         }
         None => None,

@@ -14,13 +14,9 @@ use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_per
 use super::path::MemoryPath;
 use super::plan::Plan;
 use super::store::{Store, Text};
-use super::walk::{Item, MAX_WARNINGS};
+use super::walk::Warnings;
 use crate::storage::Splice;
-use crate::time::Timestamp;
 use crate::version::is_current;
-
-/// The warnings of a change.
-pub(super) type Warnings = Vec<String>;
 
 /// Creates a memory, with its category.
 ///
@@ -60,7 +56,7 @@ pub(super) fn get_memory<T>(
     let text = store.memory(path)?.ok_or_else(|| store.with_others(Error::no_memory_at(path)))?;
     let memory = Memory::read(path, &text.text)?;
     match memory.metadata.expires_at {
-        Some(at) if !include_expired && memory.metadata.is_expired(now(store)) => {
+        Some(at) if !include_expired && memory.metadata.is_expired(store.now()) => {
             Err(Error::expired(path, at))
         }
         _ => Ok(read(memory, &text)),
@@ -98,8 +94,8 @@ pub(super) fn update_memory(
                 return Ok(Err(error));
             }
         };
-        let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(now(store));
-        Ok(Ok(match updated(path, &before.text, &update, now(store), source)? {
+        let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(store.now());
+        Ok(Ok(match updated(path, &before.text, &update, store.now(), source)? {
             Some(splices) => {
                 let text = spliced(&before, &splices);
                 let memory = Memory::read(path, &text)?;
@@ -125,7 +121,7 @@ pub(super) fn create_file(
     path: &MemoryPath,
     text: &str,
 ) -> Result<Warnings, Error> {
-    let text = text_of_person(path, text, now(store))?;
+    let text = text_of_person(path, text, store.now())?;
     let indexed = indexed(&Memory::read(path, &text)?);
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         if let Some(before) = store.memory(path)? {
@@ -159,7 +155,7 @@ pub(super) fn replace_file(
             mend(plan, path, &before);
             return Ok(Err(Error::changed_since(path)));
         }
-        let text = edited_text(path, &before.text, text, now(store))?;
+        let text = edited_text(path, &before.text, text, store.now())?;
         let indexed = indexed(&Memory::read(path, &text)?);
         if text == before.text {
             plan.index(path, indexed);
@@ -222,25 +218,7 @@ fn mend(plan: &mut Plan<'_>, path: &MemoryPath, text: &Text) {
     }
 }
 
-fn shortened(mut warnings: Warnings) -> Warnings {
-    let more = warnings.len().saturating_sub(MAX_WARNINGS);
-    if more > 0 {
-        warnings.truncate(MAX_WARNINGS);
-        warnings.push(format!("and {more} more"));
-    }
-    warnings
-}
-
 pub(super) fn spliced(before: &Text, splices: &[Splice]) -> String {
     let bytes = Splice::all(splices, before.text.clone().into_bytes()).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
-}
-
-fn now(store: &Store<'_>) -> Timestamp {
-    store.call.context.now
-}
-
-/// The item of a cursor.
-fn item(cursor: &str) -> Result<Item, Error> {
-    Item::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))
 }
