@@ -69,8 +69,10 @@ def add_program(release: Release, target: Target) -> str:
     """Builds and tries the program of a target. Returns how it was tried."""
     run("rustup", "target", "add", target.triple)
     build = "zigbuild" if target.linker == "zig" else "build"
-    package = ["--package", "agent-memory-host", "--features", "cross"]
-    run("cargo", build, "--release", "--locked", "--target", target.triple, *package, env=variables(target))
+    # With the core, `syn` has the features that a wheel builds it with. Without, wasmtime is built anew for it.
+    packages = ["--package", "agent-memory-host", "--package", "agent-memory-core"]
+    features = ["--features", "agent-memory-host/cross"]
+    run("cargo", build, "--release", "--locked", "--target", target.triple, *packages, *features, env=variables(target))
     tried = smoke.tried(target, program(target), release.version, wine(target))
     packed = staged(f"agent-memory-{release.version}-{target.triple}", [program(target), *TERMS])
     release.add_archive(packed, "program", target.triple, tried)
