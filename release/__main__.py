@@ -176,7 +176,8 @@ def add_crates(release: Release) -> None:
     with component_beside_host():
         # The component is in no commit.
         chosen = [option for name in names for option in ("--package", name)]
-        run("cargo", "package", "--locked", "--allow-dirty", *chosen)
+        # The host has to take the component of its package.
+        run("cargo", "package", "--locked", "--allow-dirty", *chosen, env={"AGENT_MEMORY_COMPONENT": ""})
     for name in names:
         release.add(out / f"{name}-{release.version}.crate", "crate", None, "compiled from the package")
 
