@@ -49,7 +49,7 @@ def main() -> None:
     if "plugin" in wanted:
         run("scripts/plugin")
         plugin = BUILT / "plugin/agent-memory-plugin.wasm"
-        release.add(plugin, "plugin", None, "tried by scripts/test")
+        release.add(plugin, "plugin", None, "not run: scripts/test tries it")
     if "python" in wanted:
         add_python(release)
     if "image" in wanted:
@@ -118,7 +118,7 @@ def add_python(release: Release) -> None:
     """The source distribution, and a wheel for each platform."""
     run("scripts/wheel", "sources")
     [sources] = (BUILT / "python/dist").iterdir()
-    release.add(sources, "source", None, "not run")
+    release.add(sources, "source", None, "not run: it would compile everything anew")
     for target in TARGETS:
         add_wheel(release, target)
 
@@ -201,7 +201,7 @@ def add_bundles(release: Release) -> None:
     if not bundles.validate(directory):
         raise SystemExit("a validator of the bundles is not content")
     for file in files:
-        release.add(file, "bundle", None, "by the makers' validators")
+        release.add(file, "bundle", None, "the makers' validators passed")
 
 
 @contextmanager
