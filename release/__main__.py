@@ -22,7 +22,7 @@ BUILT = ROOT / "target"
 COMPONENTS = BUILT / "component/wasm32-wasip2/component"
 TERMS = [ROOT / "LICENSE", ROOT / "NOTICE", ROOT / "README.md"]
 PYTHON_TOOLS = BUILT / "python/tools/bin"
-NODE = "host-node/node_modules/.bin/node"
+NODE = ROOT / "host-node/node_modules/.bin"
 PARTS = ["plugin", "crates", "npm", "python", "image", "bundles", *(target.triple for target in TARGETS)]
 
 
@@ -152,18 +152,43 @@ def add_npm(release: Release) -> None:
     run("scripts/component", "agent-memory-files-component")
     run("npm", "ci", "--prefix", "host-node", "--no-audit", "--no-fund")
     run("npm", "run", "--prefix", "host-node", "build")
-    run(NODE, "host-node/scripts/pack.ts", str(release.directory))
-    release.add(release.directory / f"agent-memory-{release.version}.tgz", "npm", None, "tried by scripts/test")
+    run(str(NODE / "node"), "host-node/scripts/pack.ts", str(release.directory))
+    packed = npm_package(release)
+    tried = smoke.tried_in_node(installed(packed), with_node())
+    release.add(packed, "npm", None, tried)
 
 
 def add_npm_platform(release: Release, target: Target, tried: str) -> None:
     """The package with the program of one platform, on which the other one depends if it can."""
     out = BUILT / "release-npm" / target.npm
     shutil.rmtree(out, ignore_errors=True)
-    run(NODE, "host-node/scripts/platform-package.ts", target.npm, str(program(target)), str(out))
+    run(str(NODE / "node"), "host-node/scripts/platform-package.ts", target.npm, str(program(target)), str(out))
     run("npm", "pack", str(out), "--pack-destination", str(release.directory), "--loglevel=error")
     packed = release.directory / f"agent-memory-{target.npm}-{release.version}.tgz"
+    if target.runs == "here":
+        tried = smoke.tried(target, installed(npm_package(release), packed), release.version, with_node())
     release.add(packed, "npm", target.triple, tried)
+
+
+def npm_package(release: Release) -> Path:
+    return release.directory / f"agent-memory-{release.version}.tgz"
+
+
+def installed(*packages: Path) -> Path:
+    """Installs packages of npm in an empty directory, as users do. Returns the program."""
+    directory = BUILT / "release-npm/installed"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    (directory / "package.json").write_text("{}\n")
+    # The packages of other platforms are not published yet.
+    quiet = ["--offline", "--omit=optional", "--omit=peer", "--no-audit", "--no-fund", "--loglevel=error"]
+    run("npm", "install", "--prefix", str(directory), *quiet, *map(str, packages))
+    return directory / "node_modules/.bin/agent-memory"
+
+
+def with_node() -> dict[str, str]:
+    """The variable with which a program finds the Node of the tests."""
+    return {"PATH": os.pathsep.join([str(NODE), os.environ["PATH"]])}
 
 
 def add_crates(release: Release) -> None:
