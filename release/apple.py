@@ -13,10 +13,12 @@ from pathlib import Path
 
 # The crates that declare the functions of each framework.
 FRAMEWORKS = {
-    "CoreFoundation": "core-foundation-sys",
-    "Security": "security-framework-sys",
+    "CoreFoundation": ["core-foundation-sys", "objc2-core-foundation"],
+    "Security": ["security-framework-sys"],
+    "SystemConfiguration": ["objc2-system-configuration"],
 }
-DECLARED = re.compile(r"^\s*pub (?:fn|static) (\w+)\s*[(:]", re.MULTILINE)
+# Apple's names have capitals. The crates' own functions have none.
+DECLARED = re.compile(r"^\s*(?:pub )?(?:fn|static) (k?[A-Z]\w+)\s*[(:]", re.MULTILINE)
 STUB = """\
 --- !tapi-tbd
 tbd-version: 4
@@ -39,10 +41,10 @@ def write_sdk(directory: Path, workspace: Path) -> None:
     )
     packages = json.loads(metadata.stdout)["packages"]
     sources = {package["name"]: Path(package["manifest_path"]).parent / "src" for package in packages}
-    for name, crate in FRAMEWORKS.items():
+    for name, crates in FRAMEWORKS.items():
         framework = directory / "System/Library/Frameworks" / f"{name}.framework"
         framework.mkdir(parents=True, exist_ok=True)
-        symbols = sorted(f"_{symbol}" for symbol in declared(sources[crate]))
+        symbols = sorted({f"_{symbol}" for crate in crates for symbol in declared(sources[crate])})
         (framework / f"{name}.tbd").write_text(STUB.format(name=name, symbols=", ".join(symbols)))
     (directory / "usr/lib").mkdir(parents=True, exist_ok=True)
     (directory / "usr/include").mkdir(parents=True, exist_ok=True)
