@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apple
+import binaries
 import bundles
 import smoke
 from artefacts import Release
@@ -74,9 +76,16 @@ def add_program(release: Release, target: Target) -> str:
     features = ["--features", "agent-memory-host/cross"]
     run("cargo", build, "--release", "--locked", "--target", target.triple, *packages, *features, env=variables(target))
     tried = smoke.tried(target, program(target), release.version, wine(target))
+    tried = with_checks(tried, program(target).read_bytes())
     packed = staged(f"agent-memory-{release.version}-{target.triple}", [program(target), *TERMS])
     release.add_archive(packed, "program", target.triple, tried)
     return tried
+
+
+def with_checks(tried: str, data: bytes) -> str:
+    """What ran of a program or a library, and what was checked in it."""
+    checked = binaries.check(data)
+    return f"{tried}; checked: {', '.join(checked)}" if checked else tried
 
 
 def staged(name: str, files: list[Path]) -> Path:
@@ -98,8 +107,7 @@ def variables(target: Target) -> dict[str, str]:
         return {}
     sdk = BUILT / "apple-sdk"
     apple.write_sdk(sdk, ROOT)
-    # The oldest system that Rust supports on both processors.
-    return {"SDKROOT": str(sdk), "MACOSX_DEPLOYMENT_TARGET": "11.0"}
+    return {"SDKROOT": str(sdk), "MACOSX_DEPLOYMENT_TARGET": "{}.{}".format(*binaries.OLDEST_MACOS)}
 
 
 def wine(target: Target) -> dict[str, str]:
@@ -144,6 +152,9 @@ def add_wheel(release: Release, target: Target) -> None:
         pip = [str(installed / "bin/pip"), "install", "--quiet", "--disable-pip-version-check"]
         run(*pip, "--no-index", "--no-deps", str(wheel))
         tried = smoke.tried(target, installed / "bin/agent-memory", release.version, {})
+    with zipfile.ZipFile(wheel) as packed:
+        [library] = [name for name in packed.namelist() if name.endswith((".so", ".pyd"))]
+        tried = with_checks(tried, packed.read(library))
     release.add(wheel, "wheel", triple, tried)
 
 
