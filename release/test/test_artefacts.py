@@ -73,7 +73,7 @@ class Crates(unittest.TestCase):
 
 
 def cargo(*arguments: str) -> str:
-    command = ["cargo", *arguments, "--offline", "--locked"]
+    command = ["cargo", *arguments, "--locked"]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
