@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apple
+import binaries
 import bundles
 import smoke
 from artefacts import Release
@@ -22,7 +24,7 @@ BUILT = ROOT / "target"
 COMPONENTS = BUILT / "component/wasm32-wasip2/component"
 TERMS = [ROOT / "LICENSE", ROOT / "NOTICE", ROOT / "README.md"]
 PYTHON_TOOLS = BUILT / "python/tools/bin"
-NODE = "host-node/node_modules/.bin/node"
+NODE = ROOT / "host-node/node_modules/.bin"
 PARTS = ["plugin", "crates", "npm", "python", "image", "bundles", *(target.triple for target in TARGETS)]
 
 
@@ -49,7 +51,7 @@ def main() -> None:
     if "plugin" in wanted:
         run("scripts/plugin")
         plugin = BUILT / "plugin/agent-memory-plugin.wasm"
-        release.add(plugin, "plugin", None, "tried by scripts/test")
+        release.add(plugin, "plugin", None, "not run: scripts/test tries it")
     if "python" in wanted:
         add_python(release)
     if "image" in wanted:
@@ -69,12 +71,21 @@ def add_program(release: Release, target: Target) -> str:
     """Builds and tries the program of a target. Returns how it was tried."""
     run("rustup", "target", "add", target.triple)
     build = "zigbuild" if target.linker == "zig" else "build"
-    package = ["--package", "agent-memory-host", "--features", "cross"]
-    run("cargo", build, "--release", "--locked", "--target", target.triple, *package, env=variables(target))
+    # With the core, `syn` has the features that a wheel builds it with. Without, wasmtime is built anew for it.
+    packages = ["--package", "agent-memory-host", "--package", "agent-memory-core"]
+    features = ["--features", "agent-memory-host/cross"]
+    run("cargo", build, "--release", "--locked", "--target", target.triple, *packages, *features, env=variables(target))
     tried = smoke.tried(target, program(target), release.version, wine(target))
+    tried = with_checks(tried, program(target).read_bytes())
     packed = staged(f"agent-memory-{release.version}-{target.triple}", [program(target), *TERMS])
     release.add_archive(packed, "program", target.triple, tried)
     return tried
+
+
+def with_checks(tried: str, data: bytes) -> str:
+    """What ran of a program or a library, and what was checked in it."""
+    checked = binaries.check(data)
+    return f"{tried}; checked: {', '.join(checked)}" if checked else tried
 
 
 def staged(name: str, files: list[Path]) -> Path:
@@ -96,8 +107,7 @@ def variables(target: Target) -> dict[str, str]:
         return {}
     sdk = BUILT / "apple-sdk"
     apple.write_sdk(sdk, ROOT)
-    # The oldest system that Rust supports on both processors.
-    return {"SDKROOT": str(sdk), "MACOSX_DEPLOYMENT_TARGET": "11.0"}
+    return {"SDKROOT": str(sdk), "MACOSX_DEPLOYMENT_TARGET": "{}.{}".format(*binaries.OLDEST_MACOS)}
 
 
 def wine(target: Target) -> dict[str, str]:
@@ -116,7 +126,7 @@ def add_python(release: Release) -> None:
     """The source distribution, and a wheel for each platform."""
     run("scripts/wheel", "sources")
     [sources] = (BUILT / "python/dist").iterdir()
-    release.add(sources, "source", None, "not run")
+    release.add(sources, "source", None, "not run: it would compile everything anew")
     for target in TARGETS:
         add_wheel(release, target)
 
@@ -142,6 +152,9 @@ def add_wheel(release: Release, target: Target) -> None:
         pip = [str(installed / "bin/pip"), "install", "--quiet", "--disable-pip-version-check"]
         run(*pip, "--no-index", "--no-deps", str(wheel))
         tried = smoke.tried(target, installed / "bin/agent-memory", release.version, {})
+    with zipfile.ZipFile(wheel) as packed:
+        [library] = [name for name in packed.namelist() if name.endswith((".so", ".pyd"))]
+        tried = with_checks(tried, packed.read(library))
     release.add(wheel, "wheel", triple, tried)
 
 
@@ -150,18 +163,43 @@ def add_npm(release: Release) -> None:
     run("scripts/component", "agent-memory-files-component")
     run("npm", "ci", "--prefix", "host-node", "--no-audit", "--no-fund")
     run("npm", "run", "--prefix", "host-node", "build")
-    run(NODE, "host-node/scripts/pack.ts", str(release.directory))
-    release.add(release.directory / f"agent-memory-{release.version}.tgz", "npm", None, "tried by scripts/test")
+    run(str(NODE / "node"), "host-node/scripts/pack.ts", str(release.directory))
+    packed = npm_package(release)
+    tried = smoke.tried_in_node(installed(packed), with_node())
+    release.add(packed, "npm", None, tried)
 
 
 def add_npm_platform(release: Release, target: Target, tried: str) -> None:
     """The package with the program of one platform, on which the other one depends if it can."""
     out = BUILT / "release-npm" / target.npm
     shutil.rmtree(out, ignore_errors=True)
-    run(NODE, "host-node/scripts/platform-package.ts", target.npm, str(program(target)), str(out))
+    run(str(NODE / "node"), "host-node/scripts/platform-package.ts", target.npm, str(program(target)), str(out))
     run("npm", "pack", str(out), "--pack-destination", str(release.directory), "--loglevel=error")
     packed = release.directory / f"agent-memory-{target.npm}-{release.version}.tgz"
+    if target.runs == "here":
+        tried = smoke.tried(target, installed(npm_package(release), packed), release.version, with_node())
     release.add(packed, "npm", target.triple, tried)
+
+
+def npm_package(release: Release) -> Path:
+    return release.directory / f"agent-memory-{release.version}.tgz"
+
+
+def installed(*packages: Path) -> Path:
+    """Installs packages of npm in an empty directory, as users do. Returns the program."""
+    directory = BUILT / "release-npm/installed"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    (directory / "package.json").write_text("{}\n")
+    # The packages of other platforms are not published yet.
+    quiet = ["--offline", "--omit=optional", "--omit=peer", "--no-audit", "--no-fund", "--loglevel=error"]
+    run("npm", "install", "--prefix", str(directory), *quiet, *map(str, packages))
+    return directory / "node_modules/.bin/agent-memory"
+
+
+def with_node() -> dict[str, str]:
+    """The variable with which a program finds the Node of the tests."""
+    return {"PATH": os.pathsep.join([str(NODE), os.environ["PATH"]])}
 
 
 def add_crates(release: Release) -> None:
@@ -174,7 +212,8 @@ def add_crates(release: Release) -> None:
     with component_beside_host():
         # The component is in no commit.
         chosen = [option for name in names for option in ("--package", name)]
-        run("cargo", "package", "--locked", "--allow-dirty", *chosen)
+        # The host has to take the component of its package.
+        run("cargo", "package", "--locked", "--allow-dirty", *chosen, env={"AGENT_MEMORY_COMPONENT": ""})
     for name in names:
         release.add(out / f"{name}-{release.version}.crate", "crate", None, "compiled from the package")
 
@@ -198,7 +237,7 @@ def add_bundles(release: Release) -> None:
     if not bundles.validate(directory):
         raise SystemExit("a validator of the bundles is not content")
     for file in files:
-        release.add(file, "bundle", None, "by the makers' validators")
+        release.add(file, "bundle", None, "the makers' validators passed")
 
 
 @contextmanager

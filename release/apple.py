@@ -11,12 +11,9 @@ import re
 import subprocess
 from pathlib import Path
 
-# The crates that declare the functions of each framework.
-FRAMEWORKS = {
-    "CoreFoundation": "core-foundation-sys",
-    "Security": "security-framework-sys",
-}
-DECLARED = re.compile(r"^\s*pub (?:fn|static) (\w+)\s*[(:]", re.MULTILINE)
+LINKED = re.compile(r'link\(name = "(\w+)", kind = "framework"\)')
+# Apple's names have capitals. The crates' own functions have none.
+DECLARED = re.compile(r"^\s*(?:pub )?(?:fn|static) (k?[A-Z]\w+)\s*[(:]", re.MULTILINE)
 STUB = """\
 --- !tapi-tbd
 tbd-version: 4
@@ -31,23 +28,35 @@ exports:
 
 def write_sdk(directory: Path, workspace: Path) -> None:
     """Writes the descriptions into a directory that has the layout of an SDK."""
+    for name, symbols in frameworks(sources(workspace)).items():
+        framework = directory / "System/Library/Frameworks" / f"{name}.framework"
+        framework.mkdir(parents=True, exist_ok=True)
+        names = ", ".join(sorted(f"_{symbol}" for symbol in symbols))
+        (framework / f"{name}.tbd").write_text(STUB.format(name=name, symbols=names))
+    (directory / "usr/lib").mkdir(parents=True, exist_ok=True)
+    (directory / "usr/include").mkdir(parents=True, exist_ok=True)
+
+
+def sources(workspace: Path) -> list[Path]:
+    """The directories with the sources of all packages that a build for macOS may take."""
     metadata = subprocess.run(
-        ["cargo", "metadata", "--format-version", "1", "--locked"],
+        ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", "aarch64-apple-darwin"],
         cwd=workspace,
         check=True,
         capture_output=True,
     )
     packages = json.loads(metadata.stdout)["packages"]
-    sources = {package["name"]: Path(package["manifest_path"]).parent / "src" for package in packages}
-    for name, crate in FRAMEWORKS.items():
-        framework = directory / "System/Library/Frameworks" / f"{name}.framework"
-        framework.mkdir(parents=True, exist_ok=True)
-        symbols = sorted(f"_{symbol}" for symbol in declared(sources[crate]))
-        (framework / f"{name}.tbd").write_text(STUB.format(name=name, symbols=", ".join(symbols)))
-    (directory / "usr/lib").mkdir(parents=True, exist_ok=True)
-    (directory / "usr/include").mkdir(parents=True, exist_ok=True)
+    return [Path(package["manifest_path"]).parent / "src" for package in packages]
 
 
-def declared(source: Path) -> set[str]:
-    """The functions and variables that the files of a crate declare."""
-    return {symbol for file in source.rglob("*.rs") for symbol in DECLARED.findall(file.read_text())}
+def frameworks(sources: list[Path]) -> dict[str, set[str]]:
+    """The frameworks that crates link, with the functions and variables that these crates declare."""
+    found: dict[str, set[str]] = {}
+    for source in sources:
+        texts = [file.read_text() for file in source.rglob("*.rs")]
+        linked = {name for text in texts for name in LINKED.findall(text)}
+        if len(linked) > 1:
+            raise SystemExit(f"`{source}` links several frameworks: nothing says which one has a function")
+        for name in linked:
+            found.setdefault(name, set()).update(symbol for text in texts for symbol in DECLARED.findall(text))
+    return found

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,29 +22,27 @@ DECISION = "- Memory is kept as Markdown."
 SECONDS = 600
 
 
-def tried(target: Target, program: Path, version: str, wine: dict[str, str]) -> str:
-    """Tries the program of a target, and says how. `wine` has the variables for Wine."""
+def tried(target: Target, program: Path, version: str, variables: dict[str, str]) -> str:
+    """Tries the program of a target, and says how. `variables` are for its environment."""
     runners = {"here": [""], "qemu": QEMU, "wine": WINE}.get(target.runs or "")
     if runners is None:
         return "not run: nothing here runs programs of this system"
     runner = [found for name in runners if name and (found := shutil.which(name))][:1]
     if not runner and target.runs != "here":
         return f"not run: {target.runs} is not installed"
-    with tempfile.TemporaryDirectory() as home:
-        environment = {"PATH": os.environ["PATH"], "HOME": home, "NO_COLOR": "1"}
-        if target.runs == "wine":
-            environment |= wine
-        repository = Path(home) / "repository"
-        (repository / ".git").mkdir(parents=True)
-        (repository / ".git/HEAD").write_text("ref: refs/heads/main\n")
-        start = Start([*runner, str(program)], repository, environment)
+    with new_repository([*runner, str(program)], variables) as start:
         expect(start.run("--version").split(), ["agent-memory", version])
         play(start)
-        [log] = repository.glob(".github/agent-memory/ada/logs/*.md")
-        expect(DECISION in log.read_text(), True)
         start.run("doctor")
     how = {"here": "", "qemu": " under qemu", "wine": " under Wine"}[target.runs or ""]
     return f"version, a session over MCP and doctor ran{how}"
+
+
+def tried_in_node(program: Path, variables: dict[str, str]) -> str:
+    """Tries the program of the npm package without a native program, which can only `serve`. Says how."""
+    with new_repository([str(program)], variables) as start:
+        play(start)
+    return "a session over MCP ran in WebAssembly"
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,17 @@ class Start:
         return output
 
 
+@contextmanager
+def new_repository(command: list[str], variables: dict[str, str]) -> Iterator[Start]:
+    """Starts in an empty repository, below an empty home."""
+    with tempfile.TemporaryDirectory() as home:
+        repository = Path(home) / "repository"
+        (repository / ".git").mkdir(parents=True)
+        (repository / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        environment = {"PATH": os.environ["PATH"], "HOME": home, "NO_COLOR": "1"} | variables
+        yield Start(command, repository, environment)
+
+
 def play(start: Start) -> None:
     """A session of MCP that begins a log and appends a decision."""
     with start.process("serve") as server:
@@ -90,6 +101,8 @@ def play(start: Start) -> None:
         call("append_entry", section="Decisions", content=DECISION)
         requests.close()
         expect(server.wait(SECONDS), 0)
+    [log] = start.directory.glob(".github/agent-memory/ada/logs/*.md")
+    expect(DECISION in log.read_text(), True)
 
 
 def expect(got: object, wanted: object) -> None:
