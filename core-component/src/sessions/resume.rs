@@ -15,11 +15,10 @@ use crate::tool::{Call, Checked, Resume, ToolError};
 /// The most repositories that are read.
 const MAX_REPOSITORIES: usize = 20;
 
-/// The most agents of a repository whose logs are listed to find the last log of all, how many of them
-/// are looked at for something to go on with, and in how many of their logs.
+/// The most agents of a repository whose logs are listed to find the last log of all, and how many of
+/// them are read until one has something to go on with.
 const MAX_AGENTS: usize = 50;
-const MAX_LOOKED_AT: usize = 5;
-const MAX_LOGS_LOOKED_AT: usize = 3;
+const MAX_READ_AGENTS: usize = 5;
 
 /// The most logs of an agent with something to go on with, the most logs that are read for them, and how
 /// many bytes of them end the reading: a client waits for this when a session begins.
@@ -58,73 +57,82 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
 
 fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<(), Error> {
     let names = agent_names(call, &*open_tree(call, Some(root))?)?;
-    let mut failed = Ok(());
+    let mut last = Ok(None);
     let chosen = parts.agent_among(&names, || {
-        last_at_work(call, root, &names).unwrap_or_else(|error| {
-            failed = Err(error);
-            None
-        })
+        last = last_at_work(call, root, &names);
+        last.as_ref().ok()?.as_ref().map(|(name, _)| name.as_str().to_owned())
     });
-    failed?;
-    let Some(name) = chosen else { return Ok(()) };
-    let agent = Agent::open(call, Some(root), &name)?;
-    let owner = owner(root, agent.name);
-    let summary = agent.summary(MAX_PARSED_BYTES).unwrap_or_else(|error| {
-        parts.warn(format!("the summary in `{root}` was not read: {}", error.refusal().message));
-        None
-    });
-    if let Some(summary) = summary {
-        let items = items(&summary.text, false);
-        parts.add(Part {
-            title: "Summary".to_owned(),
-            owner: owner.clone(),
-            rank: Rank::Summary,
-            items: items.iter().map(|item| item.text_with_section().into()).collect(),
-            read: call.listed("sessions", "read_summary"),
-            ..Part::default()
-        });
-    }
-    add_last_logs(call, &agent, &owner, parts)
+    let told = match (last?, chosen) {
+        (Some((_, told)), _) => told,
+        (None, Some(name)) => Told::new(call, root, &name)?,
+        (None, None) => return Ok(()),
+    };
+    told.warnings.into_iter().for_each(|warning| parts.warn(warning));
+    told.parts.into_iter().for_each(|part| parts.add(part));
+    Ok(())
 }
 
-/// The agent with the last log among those that have something to go on with, or among all if none has;
-/// the first one in byte order among equals.
-fn last_at_work(call: &Call<'_>, root: &str, names: &[String]) -> Result<Option<String>, Error> {
+/// The agent with the last log among those of which there is something to tell, or among all if there is
+/// nothing; the first one in byte order among equals.
+fn last_at_work(
+    call: &Call<'_>,
+    root: &str,
+    names: &[String],
+) -> Result<Option<(AgentName, Told)>, Error> {
     let mut last = Vec::new();
     for name in names.iter().take(MAX_AGENTS) {
-        let Some(name) = AgentName::parse(name) else { continue };
-        let agent = Agent::open(call, Some(root), &name)?;
-        last.extend(agent.sessions()?.pop().map(|date| (Reverse(date), name.as_str().to_owned())));
+        let Some(agent) = AgentName::parse(name) else { continue };
+        let date = Agent::open(call, Some(root), &agent)?.sessions()?.pop();
+        last.extend(date.map(|date| (Reverse(date), name, agent)));
     }
-    last.sort_unstable();
-    let mut names = last.into_iter().map(|(_, name)| name);
-    let first = names.next();
-    let looked_at = first.iter().cloned().chain(names).take(MAX_LOOKED_AT);
-    let mut at_work = looked_at.filter(|name| has_work(call, root, name));
-    Ok(at_work.next().or(first))
+    last.sort_unstable_by_key(|(date, name, _)| (*date, *name));
+    let mut first = None;
+    for (_, _, agent) in last.into_iter().take(MAX_READ_AGENTS) {
+        let told = Told::new(call, root, &agent)?;
+        if !told.is_empty() {
+            return Ok(Some((agent, told)));
+        }
+        first.get_or_insert((agent, told));
+    }
+    Ok(first)
 }
 
-/// Whether an agent has a summary, or an item to go on with in one of its last logs. What cannot be read
-/// counts, so that it is warned of.
-fn has_work(call: &Call<'_>, root: &str, name: &str) -> bool {
-    let Some(name) = AgentName::parse(name) else { return false };
-    let has_work = || {
-        let agent = Agent::open(call, Some(root), &name)?;
-        let summary = agent.summary(MAX_PARSED_BYTES)?;
-        if summary.is_some_and(|summary| !items(&summary.text, false).is_empty()) {
-            return Ok(true);
+/// What is told of an agent.
+#[derive(Default)]
+struct Told {
+    parts: Vec<Part>,
+    /// What could not be read.
+    warnings: Vec<String>,
+}
+
+impl Told {
+    fn new(call: &Call<'_>, root: &str, name: &AgentName) -> Result<Self, Error> {
+        let mut told = Self::default();
+        let agent = Agent::open(call, Some(root), name)?;
+        let owner = owner(root, agent.name);
+        let summary = agent.summary(MAX_PARSED_BYTES).unwrap_or_else(|error| {
+            let message = error.refusal().message;
+            told.warnings.push(format!("the summary in `{root}` was not read: {message}"));
+            None
+        });
+        if let Some(summary) = summary {
+            let items = items(&summary.text, false);
+            told.parts.push(Part {
+                title: "Summary".to_owned(),
+                owner: owner.clone(),
+                rank: Rank::Summary,
+                items: items.iter().map(|item| item.text_with_section().into()).collect(),
+                read: call.listed("sessions", "read_summary"),
+                ..Part::default()
+            });
         }
-        let sections = to_go_on(agent.schema()?.schema.sections);
-        let mut sections: Vec<Section> = sections.into_iter().map(Section::new).collect();
-        for date in agent.sessions()?.into_iter().rev().take(MAX_LOGS_LOOKED_AT) {
-            let log = agent.log(date)?;
-            if log.is_some_and(|log| add_log(date, &log.text, &mut sections)) {
-                return Ok(true);
-            }
-        }
-        Ok::<_, Error>(false)
-    };
-    has_work().unwrap_or(true)
+        add_last_logs(call, &agent, &owner, &mut told)?;
+        Ok(told)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.warnings.is_empty() && self.parts.iter().all(|part| part.items.is_empty())
+    }
 }
 
 /// Adds the sections to go on with, each from all of the last logs.
@@ -132,12 +140,12 @@ fn add_last_logs(
     call: &Call<'_>,
     agent: &Agent<'_>,
     owner: &Owner,
-    parts: &mut Parts<'_>,
+    told: &mut Told,
 ) -> Result<(), Error> {
     let sections = match agent.schema() {
         Ok(effective) => to_go_on(effective.schema.sections),
         Err(error) => {
-            parts.warn(error.refusal().message);
+            told.warnings.push(error.refusal().message);
             TO_GO_ON.map(str::to_owned).to_vec()
         }
     };
@@ -159,7 +167,7 @@ fn add_last_logs(
             Ok(None) => {}
             Err(error) => {
                 let message = error.refusal().message;
-                parts.warn(format!("the log of {date} was not read: {message}"));
+                told.warnings.push(format!("the log of {date} was not read: {message}"));
             }
         }
     }
@@ -170,13 +178,13 @@ fn add_last_logs(
     if let Some(logs) = counted_in.as_ref().filter(|_| sections.iter().all(Section::is_empty)) {
         let agent = owner.agent.as_deref().unwrap_or_default();
         let list = call.listed("sessions", "list_sessions");
-        parts.warn(format!(
+        told.warnings.push(format!(
             "agent `{agent}` has nothing to go on with in {logs}, and older ones were not read: \
              `{list}` lists them"
         ));
     }
     for section in sections {
-        parts.add(Part {
+        told.parts.push(Part {
             rank: section.rank(),
             items: section.items(),
             title: section.name,
