@@ -97,11 +97,11 @@ fn last_at_work(
     Ok(first)
 }
 
-/// What is told of an agent.
+/// The parts of one agent in a repository.
 #[derive(Default)]
 struct Told {
     parts: Vec<Part>,
-    /// What could not be read.
+    /// The documents that could not be read, and why.
     warnings: Vec<String>,
 }
 

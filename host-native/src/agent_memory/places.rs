@@ -1,4 +1,4 @@
-//! What a program may ask of the granted places, besides calls of tools.
+//! The methods that look at the granted places without a call of a tool.
 
 use super::AgentMemory;
 use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement};

@@ -1,4 +1,4 @@
-//! What the client of a request reaches. Over HTTP, its token says so.
+//! The rights of a request's client. Over HTTP, they are those of its token.
 
 #[cfg(feature = "http")]
 use super::authorization::{Principal, may_go_on, shut_out};

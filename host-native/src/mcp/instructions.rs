@@ -1,4 +1,4 @@
-//! What the server tells clients of itself.
+//! The name and the instructions that the server gives to its clients.
 
 use crate::{AgentMemory, MountedToolset};
 use rmcp::model::Implementation;
