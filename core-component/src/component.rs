@@ -216,20 +216,40 @@ impl Storage for HostStorage {
         kind: sql::Kind,
         create: bool,
     ) -> Result<Box<dyn sql::Connection + '_>, storage::Error> {
-        let kind = match kind {
+        let of_host = match kind {
             sql::Kind::Kept => database::Kind::Kept,
             sql::Kind::Derived => database::Kind::Derived,
         };
-        database::open(self::place(place), name, kind, create)
-            .map(|connection| Box::new(connection) as Box<dyn sql::Connection>)
-            .map_err(error)
+        let handle = database::open(self::place(place), name, of_host, create).map_err(error)?;
+        let dialect = match kind {
+            sql::Kind::Kept => dialect(handle.dialect()),
+            sql::Kind::Derived => sql::Dialect::Sqlite,
+        };
+        Ok(Box::new(HostDatabase { handle, dialect }))
     }
 }
 
-impl sql::Connection for database::Connection {
+/// A connection or a transaction of the host.
+struct HostDatabase<T> {
+    handle: T,
+    dialect: sql::Dialect,
+}
+
+fn dialect(dialect: database::Dialect) -> sql::Dialect {
+    match dialect {
+        database::Dialect::Sqlite => sql::Dialect::Sqlite,
+        database::Dialect::Postgres => sql::Dialect::Postgres,
+    }
+}
+
+impl sql::Connection for HostDatabase<database::Connection> {
+    fn dialect(&self) -> sql::Dialect {
+        self.dialect
+    }
+
     fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
         let parameters = parameters(statement);
-        Self::query(self, borrowed(statement, &parameters), max).map(rows).map_err(error)
+        self.handle.query(borrowed(statement, &parameters), max).map(rows).map_err(error)
     }
 
     fn begin(&self, mode: sql::Mode<'_>) -> Result<Box<dyn sql::Transaction + '_>, storage::Error> {
@@ -237,23 +257,26 @@ impl sql::Connection for database::Connection {
             sql::Mode::Read => database::Mode::Read,
             sql::Mode::Write(scope) => database::Mode::Write(scope),
         };
-        Self::begin(self, mode)
-            .map(|transaction| Box::new(transaction) as Box<dyn sql::Transaction>)
-            .map_err(error)
+        let handle = self.handle.begin(mode).map_err(error)?;
+        Ok(Box::new(HostDatabase { handle, dialect: self.dialect }))
     }
 }
 
-impl sql::Transaction for database::Transaction {
+impl sql::Transaction for HostDatabase<database::Transaction> {
+    fn dialect(&self) -> sql::Dialect {
+        self.dialect
+    }
+
     fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
         let parameters = parameters(statement);
-        Self::query(self, borrowed(statement, &parameters), max).map(rows).map_err(error)
+        self.handle.query(borrowed(statement, &parameters), max).map(rows).map_err(error)
     }
 
     fn execute(&self, statements: &[sql::Statement]) -> Result<Vec<sql::Effect>, storage::Error> {
         let parameters: Vec<_> = statements.iter().map(parameters).collect();
         let with = statements.iter().zip(&parameters);
         let statements: Vec<_> = with.map(|(statement, with)| borrowed(statement, with)).collect();
-        let effects = Self::execute(self, &statements).map_err(error)?;
+        let effects = self.handle.execute(&statements).map_err(error)?;
         let effect = |effect: database::Effect| sql::Effect {
             changes: effect.changes,
             last_insert_id: effect.last_insert_id,
@@ -262,7 +285,7 @@ impl sql::Transaction for database::Transaction {
     }
 
     fn commit(&self) -> Result<(), storage::Error> {
-        Self::commit(self).map_err(error)
+        self.handle.commit().map_err(error)
     }
 }
 

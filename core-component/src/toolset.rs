@@ -188,6 +188,10 @@ pub(crate) struct DatabaseDescription {
     pub name: &'static str,
     /// The SQL dialects that the component has statements for.
     pub dialects: &'static [&'static str],
+    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the
+    /// type `tenant`, a number whose default is the tenant of the transaction.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub postgres_tables: &'static [&'static str],
 }
 
 /// The follow-ups of a toolset. Each has a number in the toolset.

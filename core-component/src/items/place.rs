@@ -1,6 +1,7 @@
 //! The place of the items.
 
 use super::error::Error;
+use super::sqlite::POSTGRES_TABLES;
 use crate::storage::database::{Connection, Kind};
 use crate::storage::{ErrorCode, Place};
 use crate::tool::Call;
@@ -20,7 +21,11 @@ pub(super) const FILE: PlaceDescription = PlaceDescription {
     is_private: true,
     setting: "file",
     default: "data:items.db",
-    databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+    databases: &[DatabaseDescription {
+        name: DATABASE,
+        dialects: &["sqlite", "postgres"],
+        postgres_tables: POSTGRES_TABLES,
+    }],
     missing: "this host has no database for items: set one, or mount the toolset `items` where \
               there is a data directory",
 };

@@ -1,6 +1,7 @@
 //! The place of the layers.
 
 use super::error::Error;
+use super::sqlite::POSTGRES_TABLES;
 use crate::storage::database::{Connection, Kind};
 use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;
@@ -20,7 +21,11 @@ pub(super) const FILE: PlaceDescription = PlaceDescription {
     is_private: true,
     setting: "file",
     default: "data:agent_memory.db",
-    databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+    databases: &[DatabaseDescription {
+        name: DATABASE,
+        dialects: &["sqlite", "postgres"],
+        postgres_tables: POSTGRES_TABLES,
+    }],
     missing: "this host has no database for layers: set one, or mount the toolset `layers` where \
               there is a data directory",
 };

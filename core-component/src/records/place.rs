@@ -1,5 +1,6 @@
 //! The place of the records.
 
+use super::sqlite::POSTGRES_TABLES;
 use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
 
 /// Its label.
@@ -16,7 +17,11 @@ pub(super) const DIRECTORY: PlaceDescription = PlaceDescription {
     is_private: true,
     setting: "directory",
     default: "~/.claude/agents/memories",
-    databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+    databases: &[DatabaseDescription {
+        name: DATABASE,
+        dialects: &["sqlite", "postgres"],
+        postgres_tables: POSTGRES_TABLES,
+    }],
     missing: "this host has no directory for records: set one, or mount the toolset `records` \
               where `HOME` is an absolute path",
 };

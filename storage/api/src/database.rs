@@ -77,8 +77,22 @@ impl Mode<'_> {
     }
 }
 
+/// The SQL dialect of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL. Its tables are made by a command of the host, not by the component.
+    Postgres,
+}
+
 /// An open database.
 pub trait Connection {
+    /// Its SQL dialect.
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
     /// Runs one read-only statement outside a transaction, and returns at most `max_rows` rows.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
@@ -88,6 +102,11 @@ pub trait Connection {
 
 /// A transaction. It is rolled back if it is dropped before `commit`, or if a statement fails.
 pub trait Transaction {
+    /// The SQL dialect of the database.
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
     /// Runs one statement, and returns at most `max_rows` of its rows. In a write transaction it
     /// may also change rows. It changes all of them, even if it does not return all.
     ///

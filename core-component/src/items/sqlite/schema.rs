@@ -34,6 +34,27 @@ const SCHEMA: &[&str] = &[
     "CREATE INDEX items_by_expires_at ON items (expires_at) WHERE expires_at IS NOT NULL",
 ];
 
+/// The same on PostgreSQL.
+pub(in crate::items) const POSTGRES_TABLES: &[&str] = &[
+    r#"CREATE TABLE items (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        namespace text COLLATE "C" NOT NULL,
+        key text COLLATE "C" NOT NULL,
+        value text COLLATE "C" NOT NULL,
+        paths text COLLATE "C",
+        created_at bigint NOT NULL,
+        updated_at bigint NOT NULL,
+        ttl_seconds bigint,
+        expires_at bigint,
+        stamp bigint NOT NULL,
+        PRIMARY KEY (tenant, id),
+        UNIQUE (tenant, namespace, key)
+    )"#,
+    "CREATE INDEX items_by_updated_at ON items (tenant, updated_at, id)",
+    "CREATE INDEX items_by_expires_at ON items (tenant, expires_at) WHERE expires_at IS NOT NULL",
+];
+
 /// Creates the tables of a new database.
 ///
 /// # Errors

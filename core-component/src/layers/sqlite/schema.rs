@@ -94,6 +94,91 @@ const OURS: &[&str] = &[
     "DELETE FROM layers_schema",
 ];
 
+/// The same on PostgreSQL, where no other program writes. The moments are text, as SQLite has them.
+/// `lower_id` ignores the case of ASCII letters, as `NOCASE` does: it is the only one that the
+/// collation `C` knows.
+pub(in crate::layers) const POSTGRES_TABLES: &[&str] = &[
+    r#"CREATE TABLE core_memories (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        memory text COLLATE "C" NOT NULL,
+        created_at text COLLATE "C",
+        PRIMARY KEY (tenant, id)
+    )"#,
+    "CREATE INDEX core_memories_by_agent ON core_memories (tenant, agent_id, id)",
+    r#"CREATE TABLE recent_memories (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        memory text COLLATE "C" NOT NULL,
+        created_at text COLLATE "C",
+        PRIMARY KEY (tenant, id)
+    )"#,
+    "CREATE INDEX recent_memories_by_agent ON recent_memories (tenant, agent_id, id)",
+    r#"CREATE TABLE current_task (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        task text COLLATE "C" NOT NULL,
+        started_at text COLLATE "C",
+        updated_at text COLLATE "C",
+        PRIMARY KEY (tenant, id),
+        UNIQUE (tenant, agent_id)
+    )"#,
+    r#"CREATE TABLE episodic_memories (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        memory text COLLATE "C" NOT NULL,
+        tags text COLLATE "C",
+        created_at text COLLATE "C",
+        PRIMARY KEY (tenant, id)
+    )"#,
+    "CREATE INDEX episodic_memories_by_agent ON episodic_memories (tenant, agent_id, id)",
+    "CREATE INDEX episodic_memories_by_moment ON episodic_memories (tenant, created_at)",
+    r#"CREATE TABLE memory_compost (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        summary text COLLATE "C" NOT NULL,
+        original_count bigint,
+        archived_at text COLLATE "C",
+        PRIMARY KEY (tenant, id)
+    )"#,
+    "CREATE INDEX memory_compost_by_agent ON memory_compost (tenant, agent_id, id)",
+    r#"CREATE TABLE layers_agents (
+        tenant tenant,
+        agent_id text COLLATE "C" NOT NULL,
+        lower_id text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(agent_id)) STORED,
+        PRIMARY KEY (tenant, agent_id)
+    )"#,
+    "CREATE INDEX layers_agents_by_lower_id ON layers_agents (tenant, lower_id)",
+    r#"CREATE TABLE layers_summaries (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        compost_id bigint NOT NULL,
+        original_count bigint NOT NULL,
+        first_id bigint NOT NULL,
+        last_id bigint NOT NULL,
+        summarizer text COLLATE "C" NOT NULL,
+        created_at text COLLATE "C" NOT NULL,
+        PRIMARY KEY (tenant, id)
+    )"#,
+    r#"CREATE TABLE layers_batches (
+        tenant tenant,
+        id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent_id text COLLATE "C" NOT NULL,
+        ids text COLLATE "C" NOT NULL,
+        digest text COLLATE "C" NOT NULL,
+        leased_until bigint NOT NULL DEFAULT 0,
+        created_at text COLLATE "C" NOT NULL,
+        PRIMARY KEY (tenant, id),
+        UNIQUE (tenant, agent_id)
+    )"#,
+];
+
 /// The tables of ours.
 const OUR_TABLES: [&str; 4] =
     ["layers_schema", "layers_agents", "layers_summaries", "layers_batches"];

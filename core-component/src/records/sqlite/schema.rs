@@ -83,6 +83,57 @@ const SCHEMA: &[&str] = &[
     "CREATE INDEX memories_by_key ON memories (agent, key, stamp)",
 ];
 
+/// The same on PostgreSQL. `lower_name` ignores the case of ASCII letters, as `NOCASE` does: it is the
+/// only one that the collation `C` knows.
+pub(in crate::records) const POSTGRES_TABLES: &[&str] = &[
+    r#"CREATE TABLE agents (
+        tenant tenant,
+        key bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        name text COLLATE "C" NOT NULL,
+        lower_name text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(name)) STORED,
+        document text COLLATE "C",
+        moving text COLLATE "C",
+        PRIMARY KEY (tenant, key),
+        UNIQUE (tenant, lower_name)
+    )"#,
+    r#"CREATE TABLE memories (
+        tenant tenant,
+        key bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+        agent bigint NOT NULL,
+        id text COLLATE "C" NOT NULL,
+        type bigint NOT NULL,
+        content text COLLATE "C" NOT NULL,
+        category text COLLATE "C",
+        created_at bigint NOT NULL,
+        updated_at bigint NOT NULL,
+        accessed_at bigint NOT NULL,
+        access_count bigint NOT NULL,
+        tags text COLLATE "C" NOT NULL,
+        importance bigint NOT NULL,
+        archived bigint NOT NULL,
+        bytes bigint NOT NULL,
+        folded text COLLATE "C" NOT NULL,
+        stamp bigint NOT NULL,
+        original text COLLATE "C",
+        PRIMARY KEY (tenant, key),
+        UNIQUE (tenant, agent, id),
+        FOREIGN KEY (tenant, agent) REFERENCES agents
+    )"#,
+    r#"CREATE TABLE memory_tags (
+        tenant tenant,
+        agent bigint NOT NULL,
+        tag text COLLATE "C" NOT NULL,
+        memory bigint NOT NULL,
+        archived bigint NOT NULL,
+        PRIMARY KEY (tenant, agent, tag, memory)
+    )"#,
+    "CREATE INDEX memories_by_key ON memories (tenant, agent, key, stamp)",
+    "CREATE INDEX memories_by_created_at ON memories (tenant, agent, created_at DESC, id)",
+    "CREATE INDEX memories_by_updated_at ON memories (tenant, agent, updated_at DESC)",
+    "CREATE INDEX memories_by_accessed_at ON memories (tenant, agent, accessed_at DESC)",
+    "CREATE INDEX memories_by_access_count ON memories (tenant, agent, access_count DESC)",
+];
+
 /// Creates the tables of a new database.
 ///
 /// # Errors
