@@ -1,6 +1,11 @@
 //! Building SQL statements, and naming values in errors.
+//!
+//! Each statement is written once. What SQLite and PostgreSQL say in different words comes from the
+//! functions of this module. On PostgreSQL, the schema has SQLite's `instr`, `typeof`, `unixepoch` and
+//! `json_each`, so statements use these. The collation `C` of each column makes `lower` fold ASCII
+//! alone, and an order one of bytes.
 
-use crate::storage::database::{Statement, Value};
+use crate::storage::database::{Dialect, Statement, Value};
 
 pub(crate) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Statement {
     Statement { sql: sql.to_owned(), parameters: parameters.into() }
@@ -8,6 +13,38 @@ pub(crate) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Stateme
 
 pub(crate) fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
+}
+
+/// The condition that a column is one of the integers of a parameter, which is a list in JSON.
+pub(crate) fn is_in_integers(dialect: Dialect, column: &str, parameter: &str) -> String {
+    is_in(dialect, column, "integers", parameter)
+}
+
+/// The condition that a column is one of the texts of a parameter, which is a list in JSON.
+pub(crate) fn is_in_texts(dialect: Dialect, column: &str, parameter: &str) -> String {
+    is_in(dialect, column, "texts", parameter)
+}
+
+fn is_in(dialect: Dialect, column: &str, array: &str, parameter: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("{column} IN (SELECT value FROM json_each({parameter}))"),
+        // PostgreSQL knows the length of an array when it chooses an index, but not that of a query.
+        Dialect::Postgres => format!("{column} = ANY ({array}({parameter}))"),
+    }
+}
+
+/// The condition that a name is that of a parameter, but for the case of ASCII letters. On SQLite, the
+/// index of `column` ignores it; on PostgreSQL, `lower_column` has the name in lower case.
+pub(crate) fn is_name(
+    dialect: Dialect,
+    column: &str,
+    lower_column: &str,
+    parameter: &str,
+) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("{column} = {parameter} COLLATE NOCASE"),
+        Dialect::Postgres => format!("{lower_column} = lower({parameter} COLLATE \"C\")"),
+    }
 }
 
 /// The type of a value, for a message.

@@ -16,7 +16,7 @@ pub(super) fn read_view<T>(
     let now = call.context.now;
     let Some(database) = existing_database(call)? else { return read(&Reader::new(None, now)) };
     let view = database.begin(Mode::Read)?;
-    let has_tables = has_tables(|statement| view.query(statement, 1))?;
+    let has_tables = has_tables(view.dialect(), |statement| view.query(statement, 1))?;
     read(&Reader::new(has_tables.then_some(&*view), now))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn change_existing<T>(
     change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
 ) -> Result<Option<T>, Error> {
     let Some(database) = existing_database(call)? else { return Ok(None) };
-    if !has_tables(|statement| database.query(statement, 1))? {
+    if !has_tables(database.dialect(), |statement| database.query(statement, 1))? {
         return Ok(None);
     }
     change_in(call, &*database, change).map(Some)

@@ -1,14 +1,15 @@
 //! Reading items.
 
 use super::sql::{
-    damaged, integer, into_text, json, milliseconds, moment, optional, statement, text,
+    damaged, integer, into_text, is_in_integers, json, milliseconds, moment, optional, statement,
+    text,
 };
 use crate::forget::in_json;
 use crate::items::error::Error;
 use crate::items::filter::Filter;
 use crate::items::item::{Item, fill_answer};
 use crate::items::namespace::{Below, labels, stored};
-use crate::storage::database::{Transaction, Value};
+use crate::storage::database::{Dialect, Transaction, Value};
 use crate::time::Timestamp;
 
 const COLUMNS: &str =
@@ -142,9 +143,10 @@ impl<'a> Reader<'a> {
         for ids in ids.chunks(PAGE) {
             let mut parameters = vec![milliseconds(self.now), json(ids)];
             let below = below.condition(&mut parameters);
+            let is_one = self.is_in_ids();
             let sql = format!(
                 "SELECT id, updated_at, octet_length(value) FROM items WHERE {IS_LIVE} \
-                 AND id IN (SELECT value FROM json_each(?2)) AND {below}"
+                 AND {is_one} AND {below}"
             );
             let mut places = Vec::new();
             for row in self.rows(&sql, parameters, PAGE as u32)? {
@@ -160,14 +162,18 @@ impl<'a> Reader<'a> {
 
     /// The items of a page of ids, in the order of the ids.
     fn read(&self, ids: &[i64]) -> Result<Vec<Item>, Error> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM items WHERE {IS_LIVE} \
-             AND id IN (SELECT value FROM json_each(?2))"
-        );
+        let is_one = self.is_in_ids();
+        let sql = format!("SELECT {COLUMNS} FROM items WHERE {IS_LIVE} AND {is_one}");
         let rows = self.rows(&sql, [milliseconds(self.now), json(ids)], PAGE as u32)?;
         let mut items = rows.into_iter().map(item).collect::<Result<Vec<_>, _>>()?;
         items.sort_by_key(|item| ids.iter().position(|id| *id == item.id));
         Ok(items)
+    }
+
+    /// The condition that an id is one of parameter 2.
+    fn is_in_ids(&self) -> String {
+        let dialect = self.view.map_or(Dialect::Sqlite, Transaction::dialect);
+        is_in_integers(dialect, "id", "?2")
     }
 
     /// The stored namespaces with an item.

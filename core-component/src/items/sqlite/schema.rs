@@ -3,7 +3,7 @@
 use super::sql::{integer, statement};
 use crate::items::error::{Code, Error};
 use crate::storage;
-use crate::storage::database::{Rows, Statement, Transaction};
+use crate::storage::database::{Dialect, Rows, Statement, Transaction};
 
 /// The version of the schema, which is in `user_version`.
 const VERSION: i64 = 1;
@@ -62,7 +62,7 @@ pub(in crate::items) const POSTGRES_TABLES: &[&str] = &[
 /// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for one of
 /// another program.
 pub(in crate::items) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
-    if has_tables(|statement| transaction.query(statement, 1))? {
+    if has_tables(transaction.dialect(), |statement| transaction.query(statement, 1))? {
         return Ok(());
     }
     let any = statement("SELECT 1 FROM sqlite_schema", []);
@@ -81,8 +81,12 @@ pub(in crate::items) fn prepare(transaction: &dyn Transaction) -> Result<(), Err
 ///
 /// `STORAGE_ERROR` for a database of a later version of this program.
 pub(in crate::items) fn has_tables(
+    dialect: Dialect,
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
 ) -> Result<bool, Error> {
+    if dialect == Dialect::Postgres {
+        return Ok(true);
+    }
     let rows = query(&statement("PRAGMA user_version", []))?.rows;
     let version = rows.first().and_then(|row| row.first()).map_or(Ok(0), integer)?;
     if version > VERSION {

@@ -2,7 +2,7 @@
 
 use crate::items::error::{Code, Error};
 use crate::sql::type_of;
-pub(super) use crate::sql::{statement, text};
+pub(super) use crate::sql::{is_in_integers, statement, text};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
 
@@ -27,7 +27,7 @@ pub(super) fn optional<T>(
     if value == Value::Null { Ok(None) } else { read(value).map(Some) }
 }
 
-/// A list as a parameter for `json_each`.
+/// A list as a parameter.
 pub(super) fn json(list: &[i64]) -> Value {
     Value::Text(serde_json::to_string(list).expect("numbers are JSON"))
 }

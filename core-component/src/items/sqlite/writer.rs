@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::reader::Reader;
-use super::sql::{integer, json, milliseconds, statement, text};
+use super::sql::{integer, is_in_integers, json, milliseconds, statement, text};
 use crate::items::error::Error;
 use crate::items::item::stamp;
 use crate::items::namespace::stored;
@@ -104,12 +104,13 @@ impl<'a> Writer<'a> {
                 [text(&namespace), text(key)],
             )?
             .is_empty();
-        let sql = "INSERT INTO items (namespace, key, value, paths, created_at, updated_at, \
-                   ttl_seconds, expires_at, stamp) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) \
-                   ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, \
-                   paths = excluded.paths, updated_at = excluded.updated_at, \
-                   ttl_seconds = excluded.ttl_seconds, expires_at = excluded.expires_at, \
-                   stamp = excluded.stamp";
+        let sql = if is_new {
+            "INSERT INTO items (namespace, key, value, paths, created_at, updated_at, ttl_seconds, \
+             expires_at, stamp) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8)"
+        } else {
+            "UPDATE items SET value = ?3, paths = ?4, updated_at = ?5, ttl_seconds = ?6, \
+             expires_at = ?7, stamp = ?8 WHERE namespace = ?1 AND key = ?2"
+        };
         let parameters = [
             text(&namespace),
             text(key),
@@ -146,9 +147,11 @@ impl<'a> Writer<'a> {
 
     /// Lets items with a time to live begin it anew.
     pub fn refresh(&mut self, ids: &[i64]) -> Result<(), Error> {
-        let sql = "UPDATE items SET expires_at = ?1 + 1000 * ttl_seconds \
-                   WHERE id IN (SELECT value FROM json_each(?2)) AND expires_at > ?1";
-        self.execute(sql, [milliseconds(self.now), json(ids)])?;
+        let is_one = is_in_integers(self.transaction.dialect(), "id", "?2");
+        let sql = format!(
+            "UPDATE items SET expires_at = ?1 + 1000 * ttl_seconds WHERE {is_one} AND expires_at > ?1"
+        );
+        self.execute(&sql, [milliseconds(self.now), json(ids)])?;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::reader::{IS_SUMMARISABLE, Reader};
 use super::row::Row;
 use super::schema::Tables;
-use super::sql::{integer, into_text, statement, text};
+use super::sql::{integer, into_text, is_in_integers, statement, text};
 use super::writer::Writer;
 use crate::layers::error::Error;
 use crate::layers::memory::{Memory, column_text};
@@ -46,9 +46,10 @@ impl Reader<'_> {
 
     /// The memories of a batch that are still there and can be summarised, the oldest first.
     pub fn memories_of(&self, batch: &Batch) -> Result<Vec<Memory>, Error> {
+        let is_one = is_in_integers(self.dialect(), "id", "?2");
         let sql = format!(
             "SELECT id, memory, created_at FROM recent_memories WHERE agent_id = ?1 \
-             AND id IN (SELECT value FROM json_each(?2)) AND {IS_SUMMARISABLE} ORDER BY id"
+             AND {is_one} AND {IS_SUMMARISABLE} ORDER BY id"
         );
         let rows =
             self.rows("recent_memories", &sql, [text(self.agent), text(&batch.ids)], u32::MAX)?;

@@ -1,7 +1,7 @@
 //! Removing a text from all layers of an agent, or one row of a layer.
 
 use super::reader::Reader;
-use super::sql::{integer, statement, text};
+use super::sql::{integer, is_in_integers, json, statement, text};
 use super::writer::{OF_TASK, Writer};
 use crate::forget::REMOVED;
 use crate::layers::error::Error;
@@ -16,12 +16,15 @@ struct Layer {
 
 /// Where a text may be.
 const LAYERS: [Layer; 5] = [
-    Layer { name: "core", table: "core_memories", columns: &["memory"] },
+    Layer { name: "core", table: CORE, columns: &["memory"] },
     Layer { name: "recent", table: RECENT, columns: &["memory"] },
     Layer { name: "task", table: "current_task", columns: &["task"] },
     Layer { name: "episodic", table: "episodic_memories", columns: &["memory", "tags"] },
     Layer { name: "compost", table: "memory_compost", columns: &["summary"] },
 ];
+
+/// The table whose texts are different from each other.
+const CORE: &str = "core_memories";
 
 /// The table whose rows a batch may name.
 const RECENT: &str = "recent_memories";
@@ -74,19 +77,39 @@ impl Writer<'_> {
         let found = self.reader().with_text(secret, most)?;
         for (name, ids) in &found.rows {
             let Some(Layer { table, columns, .. }) = layer_of(name) else { continue };
-            let list = Value::Text(serde_json::to_string(ids).expect("ids are JSON"));
-            let set = |column| format!("{column} = replace(replace({column}, ?1, ?2), ?4, ?2)");
-            let set = columns.iter().map(set);
-            // A core memory that becomes the same as another is one.
-            let update = format!(
-                "UPDATE OR REPLACE {table} SET {} WHERE id IN (SELECT value FROM json_each(?3))",
-                set.collect::<Vec<_>>().join(", ")
-            );
-            let parameters = [text(secret), text(REMOVED), list, text(&with_crlf(secret))];
-            self.execute(&[statement(&update, parameters)])?;
+            if *table == CORE {
+                self.forget_in_core(secret, ids)?;
+            } else {
+                let set = columns.iter().map(|column| format!("{column} = {}", without(column)));
+                let set = set.collect::<Vec<_>>().join(", ");
+                let is_one = is_in_integers(self.transaction.dialect(), "id", "?4");
+                let update = format!("UPDATE {table} SET {set} WHERE {is_one}");
+                self.execute(&[statement(&update, parameters_of_without(secret, ids))])?;
+            }
             self.note_forgotten(table, ids.clone())?;
         }
         Ok(found)
+    }
+
+    /// As [`forget`](Self::forget), in core memories. One that becomes the same as another is one: the
+    /// last of them stays.
+    fn forget_in_core(&mut self, secret: &str, ids: &[i64]) -> Result<(), Error> {
+        let is_one = is_in_integers(self.transaction.dialect(), "id", "?4");
+        let without = without("memory");
+        let sql = format!("SELECT id, {without} FROM {CORE} WHERE {is_one} ORDER BY id");
+        let parameters = parameters_of_without(secret, ids);
+        let rows = self.reader().rows(CORE, &sql, parameters, ids.len() as u32)?;
+        let mut statements = Vec::new();
+        for row in rows {
+            let parameters = [vec![self.agent()], row].concat();
+            for sql in [
+                "DELETE FROM core_memories WHERE agent_id = ?1 AND id <> ?2 AND memory = ?3",
+                "UPDATE core_memories SET memory = ?3 WHERE agent_id = ?1 AND id = ?2",
+            ] {
+                statements.push(statement(sql, parameters.clone()));
+            }
+        }
+        self.execute(&statements)
     }
 
     /// Deletes a row. Returns whether the agent had it.
@@ -110,6 +133,16 @@ impl Writer<'_> {
         self.forgotten.push((table, ids));
         Ok(())
     }
+}
+
+/// SQL for a column without a text.
+fn without(column: &str) -> String {
+    format!("replace(replace({column}, ?1, ?2), ?3, ?2)")
+}
+
+/// The parameters 1 to 3 of [`without`], and as the fourth one the ids of rows.
+fn parameters_of_without(secret: &str, ids: &[i64]) -> [Value; 4] {
+    [text(secret), text(REMOVED), text(&with_crlf(secret)), json(ids)]
 }
 
 /// A text as a program of Windows may have stored it.

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use super::row::Row;
 use super::schema::{Tables, check_version};
-use super::sql::{integer, into_text, statement, text};
+use super::sql::{integer, into_text, is_name, statement, text};
 use crate::layers::error::{Code, Error};
 use crate::layers::memory::{Compost, Counts, Episode, Memory, Task};
-use crate::storage::database::{Statement, Transaction, Value};
+use crate::storage::database::{Dialect, Statement, Transaction, Value};
 
 /// The most core memories that a call gives.
 const MAX_CORE: u32 = 100_000;
@@ -70,15 +70,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether our own tables know the agent: it has memories or had some.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.view.map_or(Dialect::Sqlite, Transaction::dialect)
+    }
+
     pub fn has_agent(&self) -> bool {
         self.is_known
     }
 
     /// Whether our own tables have the agent.
     fn find_agent(&self) -> Result<bool, Error> {
-        let sql = "SELECT agent_id FROM layers_agents WHERE agent_id = ?1 COLLATE NOCASE";
+        let is_name = is_name(self.dialect(), "agent_id", "lower_id", "?1");
+        let sql = format!("SELECT agent_id FROM layers_agents WHERE {is_name}");
         let mut twin = None;
-        for row in self.rows("layers_agents", sql, [text(self.agent)], 1_000)? {
+        for row in self.rows("layers_agents", &sql, [text(self.agent)], 1_000)? {
             let name = into_text(row.into_iter().next().unwrap_or(Value::Null))?;
             if name == self.agent {
                 return Ok(true);
@@ -227,7 +232,7 @@ impl<'a> Reader<'a> {
     pub fn recent_count(&self, most: u32) -> Result<u32, Error> {
         let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM recent_memories WHERE agent_id = ?1 \
-             AND {IS_SUMMARISABLE} LIMIT ?2)"
+             AND {IS_SUMMARISABLE} LIMIT ?2) AS found"
         );
         let parameters = [text(self.agent), Value::Integer(most.into())];
         let rows = self.rows("recent_memories", &sql, parameters, 1)?;

@@ -6,7 +6,7 @@
 
 use super::reader::Reader;
 use super::search::{LOOKED_AT, Layer, Searched};
-use super::sql::{integer, text};
+use super::sql::{integer, is_in_integers, json, text};
 use crate::index::{Facts, Index, Written, number_of};
 use crate::layers::error::Error;
 use crate::layers::place::LABEL;
@@ -103,13 +103,13 @@ impl<T: Searched> Table for LayerRows<'_, T> {
 
     fn each(&self, ids: &[i64], read: &mut dyn FnMut(i64, rows::Row) -> bool) -> Result<(), Error> {
         let Layer { table, columns, stamp, .. } = T::LAYER;
+        let is_one = is_in_integers(self.reader.dialect(), "m.id", "?2");
         let sql = format!(
             "SELECT {columns}, {stamp} FROM {table} AS m WHERE m.agent_id = ?1 \
-             AND m.id IN (SELECT value FROM json_each(?2)) ORDER BY m.id DESC"
+             AND {is_one} ORDER BY m.id DESC"
         );
         for ids in ids.chunks(PAGE) {
-            let list = Value::Text(serde_json::to_string(ids).expect("ids are JSON"));
-            let parameters = [text(self.reader.agent), list];
+            let parameters = [text(self.reader.agent), json(ids)];
             for mut row in self.reader.rows(table, &sql, parameters, PAGE as u32)? {
                 let stamp = row.pop().map_or(Ok(0), |stamp| integer(&stamp))?;
                 let id = integer(&row[0])?;

@@ -46,9 +46,9 @@ const EPISODES: Layer = Layer {
     table: "episodic_memories",
     columns: "m.id, m.memory, m.tags, m.created_at",
     text: "(CASE WHEN typeof(m.memory) = 'text' AND typeof(m.tags) <> 'blob' \
-           THEN m.memory || char(10) || coalesce(m.tags, '') END)",
-    stamp: "(octet_length(m.memory) * 65536 + octet_length(coalesce(m.tags, '')) * 256 \
-            + coalesce(unixepoch(m.created_at), 0))",
+           THEN m.memory || '\n' || coalesce(m.tags, '') END)",
+    stamp: "(CAST(octet_length(m.memory) AS BIGINT) * 65536 \
+            + octet_length(coalesce(m.tags, '')) * 256 + coalesce(unixepoch(m.created_at), 0))",
     moment: "m.created_at",
     has_index_of_moments: true,
     is_archived: false,
@@ -59,7 +59,7 @@ const COMPOST: Layer = Layer {
     table: "memory_compost",
     columns: "m.id, m.summary, m.original_count, m.archived_at",
     text: "(CASE WHEN typeof(m.summary) = 'text' THEN m.summary END)",
-    stamp: "(octet_length(m.summary) * 256 + coalesce(unixepoch(m.archived_at), 0))",
+    stamp: "(CAST(octet_length(m.summary) AS BIGINT) * 256 + coalesce(unixepoch(m.archived_at), 0))",
     moment: "m.archived_at",
     has_index_of_moments: false,
     is_archived: true,
@@ -197,7 +197,7 @@ impl Reader<'_> {
         let table = layer.table;
         let sql = format!(
             "SELECT min(id), max(id), count(*) FROM \
-             (SELECT id FROM {table} AS m WHERE {} LIMIT ?1)",
+             (SELECT id FROM {table} AS m WHERE {} LIMIT ?1) AS found",
             condition.join(" AND ")
         );
         let rows = self.rows(table, &sql, parameters, 1)?;

@@ -2,7 +2,7 @@
 
 use crate::layers::error::{Code, Error};
 use crate::sql::type_of;
-pub(super) use crate::sql::{statement, text};
+pub(super) use crate::sql::{is_in_integers, is_name, statement, text};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
 
@@ -21,6 +21,11 @@ pub(super) fn into_text(value: Value) -> Result<String, Error> {
 }
 
 /// The moment in a column. `None` if the column has no readable moment.
+/// Ids as a parameter.
+pub(super) fn json(ids: &[i64]) -> Value {
+    Value::Text(serde_json::to_string(ids).expect("ids are JSON"))
+}
+
 pub(super) fn moment(value: Value) -> Option<Timestamp> {
     match value {
         Value::Text(text) => Timestamp::parse_stored(&text),

@@ -23,9 +23,9 @@ impl Reader<'_> {
 
     fn undated<T: Searched>(&self, words: Option<&[String]>) -> Result<usize, Error> {
         let Layer { table, columns, moment, has_index_of_moments, .. } = T::LAYER;
-        // With the index of moments, SQLite reads only the ranges in which few valid dates are. `+`
+        // With the index of moments, SQLite reads only the ranges in which few valid dates are. `||`
         // excludes the index of agents. No bound looks like a number: SQLite would convert it.
-        let agent = if *has_index_of_moments { "+m.agent_id" } else { "m.agent_id" };
+        let agent = if *has_index_of_moments { "m.agent_id || ''" } else { "m.agent_id" };
         let sql = format!(
             "SELECT {columns} FROM {table} AS m WHERE {agent} = ?1 AND ({moment} IS NULL \
              OR {moment} < '1970-' OR ({moment} > '1999-~' AND {moment} < '2000-') \

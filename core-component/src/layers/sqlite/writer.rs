@@ -2,7 +2,7 @@
 
 use super::reader::{Reader, returned_id};
 use super::schema::prepare;
-use super::sql::{statement, text};
+use super::sql::{is_in_integers, json, statement, text};
 use crate::layers::error::Error;
 use crate::layers::memory::{Memory, Task, column_text};
 use crate::storage::database::{Statement, Transaction, Value};
@@ -124,10 +124,13 @@ impl<'a> Writer<'a> {
         let moment = |moment: Option<Timestamp>| {
             moment.map_or(Value::Null, |moment| Value::Text(column_text(moment)))
         };
-        let sql = "INSERT INTO current_task (agent_id, task, started_at, updated_at) \
-                   VALUES (?1, ?2, ?3, ?4) ON CONFLICT (agent_id) DO UPDATE \
-                   SET task = excluded.task, started_at = excluded.started_at, \
-                   updated_at = excluded.updated_at";
+        let sql = if self.reader.has_task()? {
+            "UPDATE current_task SET task = ?2, started_at = ?3, updated_at = ?4 \
+             WHERE agent_id = ?1"
+        } else {
+            "INSERT INTO current_task (agent_id, task, started_at, updated_at) \
+             VALUES (?1, ?2, ?3, ?4)"
+        };
         let parameters =
             [self.agent(), text(&task.task), moment(task.started_at), moment(task.updated_at)];
         self.execute(&[statement(sql, parameters)])
@@ -156,9 +159,8 @@ impl<'a> Writer<'a> {
         let id = self.insert(sql, parameters)?;
         let ids: Vec<i64> = memories.iter().map(|memory| memory.id).collect();
         self.forgotten.push(("recent_memories", ids.clone()));
-        let delete = "DELETE FROM recent_memories WHERE agent_id = ?1 \
-                      AND id IN (SELECT value FROM json_each(?2))";
-        let list = Value::Text(serde_json::to_string(&ids).expect("ids are JSON"));
+        let is_one = is_in_integers(self.transaction.dialect(), "id", "?2");
+        let delete = format!("DELETE FROM recent_memories WHERE agent_id = ?1 AND {is_one}");
         let log = "INSERT INTO layers_summaries (agent_id, compost_id, original_count, first_id, \
                    last_id, summarizer, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let end = |id: Option<&i64>| Value::Integer(id.copied().unwrap_or_default());
@@ -171,7 +173,7 @@ impl<'a> Writer<'a> {
             text(by),
             self.now_text(),
         ];
-        self.execute(&[statement(delete, [self.agent(), list]), statement(log, logged)])?;
+        self.execute(&[statement(&delete, [self.agent(), json(&ids)]), statement(log, logged)])?;
         if self.reader.batch()?.is_some() {
             self.remove_batch()?;
         }

@@ -39,10 +39,11 @@ impl<'a> AgentRows<'a> {
     /// Finds the agent.
     pub fn find(&self) -> Result<Option<StoredAgent>, Error> {
         let query = |statement: &_| self.transaction.query(statement, 1);
-        if !has_tables(query)? {
+        let dialect = self.transaction.dialect();
+        if !has_tables(dialect, query)? {
             return Ok(None);
         }
-        let Some(agent) = find_agent(query, self.name)? else { return Ok(None) };
+        let Some(agent) = find_agent(dialect, query, self.name)? else { return Ok(None) };
         let sql = "SELECT document FROM agents WHERE key = ?1";
         let row = query_one(self.transaction, statement(sql, [Value::Integer(agent.key)]))?;
         let document = row.and_then(|mut row| row.pop()).unwrap_or(Value::Null);

@@ -65,7 +65,7 @@ impl SqliteWriter<'_> {
     fn rows_with(&self, agent: i64, secret: &str, after: i64) -> Result<Vec<Vec<Value>>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.key > ?2 \
-             AND (instr(replace(m.content, char(13, 10), char(10)), ?3) > 0 \
+             AND (instr(replace(m.content, '\r\n', '\n'), ?3) > 0 \
              OR instr(m.category, ?3) > 0 OR instr(m.tags, ?4) > 0 OR m.original IS NOT NULL) \
              ORDER BY m.key LIMIT ?5"
         );

@@ -6,7 +6,8 @@ use super::row::{COLUMNS, Row, timestamp};
 use super::rows::Rows;
 use super::schema::{MAX_AGENTS, has_tables};
 use super::sql::{
-    count, integer, into_optional_text, into_text, json, query_one, statement, text, unexpected,
+    count, integer, into_optional_text, into_text, is_in_integers, is_in_texts, is_name, json,
+    query_one, statement, text, unexpected,
 };
 use super::unreadable::UnreadableRows;
 use crate::index::Index;
@@ -19,12 +20,13 @@ use crate::records::store::{Newest, Reader, View, WithAnyTerm};
 use crate::rows::read_rows;
 use crate::source::{Collector, ReadDocuments};
 use crate::storage;
-use crate::storage::database::{self, Connection, Statement, Transaction, Value};
+use crate::storage::database::{self, Connection, Dialect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
 /// Whether the database has rows of this agent.
 pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
-    Ok(find_agent_or_tables(|statement| database.query(statement, 1), agent)?.is_some())
+    let query = |statement: &Statement| database.query(statement, 1);
+    Ok(find_agent_or_tables(database.dialect(), query, agent)?.is_some())
 }
 
 /// Whether the database has rows of an agent with exactly this name.
@@ -33,9 +35,14 @@ pub(in crate::records) fn has_agent_of_same_case(
     agent: &str,
 ) -> Result<bool, Error> {
     let query = |statement: &Statement| database.query(statement, 1);
+    let dialect = database.dialect();
+    if !has_tables(dialect, query)? {
+        return Ok(false);
+    }
     // The first comparison finds the row in the index, which ignores case.
-    let sql = "SELECT 1 FROM agents WHERE name = ?1 AND name = ?1 COLLATE BINARY";
-    Ok(has_tables(query)? && !query(&statement(sql, [text(agent)]))?.rows.is_empty())
+    let is_name = is_name(dialect, "name", "lower_name", "?1");
+    let sql = format!("SELECT 1 FROM agents WHERE {is_name} AND name || '' = ?1");
+    Ok(!query(&statement(&sql, [text(agent)]))?.rows.is_empty())
 }
 
 /// The most memories that are looked at for any of some terms.
@@ -49,7 +56,7 @@ pub(in crate::records) fn agent_names(
     database: &dyn Connection,
 ) -> Result<(Vec<String>, usize), Error> {
     let query = |statement: &Statement| database.query(statement, MAX_AGENTS);
-    if !has_tables(query)? {
+    if !has_tables(database.dialect(), query)? {
         return Ok((Vec::new(), 0));
     }
     let rows = query(&statement("SELECT name FROM agents ORDER BY name", []))?.rows;
@@ -62,10 +69,11 @@ pub(in crate::records) fn agent_names(
 
 /// Like [`find_agent`], for a database that may have no tables.
 fn find_agent_or_tables(
+    dialect: Dialect,
     query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<AgentRow>, Error> {
-    if has_tables(&query)? { find_agent(query, agent) } else { Ok(None) }
+    if has_tables(dialect, &query)? { find_agent(dialect, query, agent) } else { Ok(None) }
 }
 
 /// A row of the table `agents`.
@@ -81,11 +89,13 @@ pub(super) struct AgentRow {
 ///
 /// `INVALID_INPUT` if the name of an existing agent differs only in case.
 pub(super) fn find_agent(
+    dialect: Dialect,
     query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<AgentRow>, Error> {
-    let sql = "SELECT key, name, moving FROM agents WHERE name = ?1";
-    let Some(row) = query(&statement(sql, [text(agent)]))?.rows.pop() else { return Ok(None) };
+    let is_name = is_name(dialect, "name", "lower_name", "?1");
+    let sql = format!("SELECT key, name, moving FROM agents WHERE {is_name}");
+    let Some(row) = query(&statement(&sql, [text(agent)]))?.rows.pop() else { return Ok(None) };
     let [key, name, copy_of] =
         row.try_into().map_err(|_| unexpected("three columns", &Value::Null))?;
     let name = into_text(name)?;
@@ -106,7 +116,8 @@ pub(in crate::records) struct SqliteReader<'a> {
 
 impl<'a> SqliteReader<'a> {
     pub fn new(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
-        let agent = find_agent_or_tables(|statement| view.query(statement, 1), agent)?;
+        let query = |statement: &Statement| view.query(statement, 1);
+        let agent = find_agent_or_tables(view.dialect(), query, agent)?;
         Ok(Self::with_key(view, agent.map(|agent| agent.key), UnreadableRows::default()))
     }
 
@@ -151,9 +162,10 @@ impl<'a> SqliteReader<'a> {
             parameters.push(text(term));
             conditions.push(has_term(&format!("?{}", parameters.len())));
         }
+        let is_one = is_in_integers(self.view.dialect(), "m.key", "?1");
         let sql = format!(
-            "SELECT count(*) FROM (SELECT 1 FROM memories AS m \
-             WHERE m.key IN (SELECT value FROM json_each(?1)) AND ({}) LIMIT ?2)",
+            "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE {is_one} AND ({}) LIMIT ?2) \
+             AS found",
             conditions.join(" OR ")
         );
         let row = query_one(self.view, statement(&sql, parameters))?;
@@ -174,7 +186,7 @@ impl Reader for SqliteReader<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         let Some(agent) = self.agent else { return Ok(Page::default()) };
-        let (condition, parameters) = condition(agent, query);
+        let (condition, parameters) = condition(self.view.dialect(), agent, query);
         let mut of_page = parameters.clone();
         of_page.extend([Value::Integer(query.limit.into()), count(query.offset)]);
         let sql = format!(
@@ -242,10 +254,9 @@ impl Reader for SqliteReader<'_> {
 
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         let Some(agent) = self.agent else { return Ok(BTreeSet::new()) };
-        let sql = "SELECT id FROM memories WHERE agent = ?1 \
-                   AND id IN (SELECT value FROM json_each(?2))";
-        let list = serde_json::to_string(ids).expect("ids are JSON");
-        let existing = statement(sql, [Value::Integer(agent), Value::Text(list)]);
+        let is_one = is_in_texts(self.view.dialect(), "id", "?2");
+        let sql = format!("SELECT id FROM memories WHERE agent = ?1 AND {is_one}");
+        let existing = statement(&sql, [Value::Integer(agent), json(&ids)]);
         let mut rows = self.view.query(&existing, ids.len() as u32)?.rows;
         rows.iter_mut().map(|row| into_text(row.swap_remove(0))).collect()
     }
@@ -325,7 +336,7 @@ fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
 }
 
 /// The SQL condition of a query, and its parameters. The first parameter is the agent's key.
-fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
+fn condition(dialect: Dialect, agent: i64, query: &Query) -> (String, Vec<Value>) {
     // `+` excludes the indexes on `agent`, so that SQLite looks up the rows of the subqueries below.
     // Otherwise it may read all rows of the agent in the order of the query.
     // See "unary +" in https://www.sqlite.org/optoverview.html.
@@ -337,8 +348,7 @@ fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
         condition += &format!(" AND {}", sql.replace("??", &format!("?{}", parameters.len())));
     };
     if !query.ids.is_empty() {
-        let ids = serde_json::to_string(&query.ids).expect("ids are JSON");
-        and("m.id IN (SELECT value FROM json_each(??))", Value::Text(ids));
+        and(&is_in_texts(dialect, "m.id", "??"), json(&query.ids));
     }
     if !query.archived {
         and("m.archived = ??", Value::Integer(0));

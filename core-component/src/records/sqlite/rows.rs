@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::row::COLUMNS;
-use super::sql::{integer, json, query_one, statement};
+use super::sql::{integer, is_in_integers, json, query_one, statement};
 use super::unreadable::UnreadableRows;
 use crate::index::Index;
 use crate::records::entries::{Search, facts};
@@ -41,9 +41,11 @@ impl Rows<'_> {
 
     /// Divides keys into pages that are read at once.
     fn pages<'k>(&self, mut keys: &'k [i64]) -> Result<Vec<&'k [i64]>, Error> {
-        let sql = "SELECT key, bytes + coalesce(octet_length(original), 0) FROM memories \
-                   WHERE key IN (SELECT value FROM json_each(?1))";
-        let rows = self.view.query(&statement(sql, [json(&keys)]), keys.len() as u32)?.rows;
+        let is_one = is_in_integers(self.view.dialect(), "key", "?1");
+        let sql = format!(
+            "SELECT key, bytes + coalesce(octet_length(original), 0) FROM memories WHERE {is_one}"
+        );
+        let rows = self.view.query(&statement(&sql, [json(&keys)]), keys.len() as u32)?.rows;
         let size = |row: &Vec<Value>| Ok((integer(&row[0])?, integer(&row[1])?));
         let sizes = rows.iter().map(size).collect::<Result<BTreeMap<i64, i64>, Error>>()?;
         let mut pages = Vec::new();
@@ -97,10 +99,8 @@ impl Table for Rows<'_> {
         keys: &[i64],
         read: &mut dyn FnMut(i64, rows::Row) -> bool,
     ) -> Result<(), Error> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM memories AS m \
-             WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY m.key DESC"
-        );
+        let is_one = is_in_integers(self.view.dialect(), "m.key", "?1");
+        let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE {is_one} ORDER BY m.key DESC");
         for keys in keys.chunks(PAGE) {
             for keys in self.pages(keys)? {
                 for row in self.view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {

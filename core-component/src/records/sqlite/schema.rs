@@ -3,7 +3,7 @@
 use super::sql::{integer, statement};
 use crate::records::error::{Code, Error};
 use crate::storage;
-use crate::storage::database::{Rows, Statement, Transaction};
+use crate::storage::database::{Dialect, Rows, Statement, Transaction};
 
 /// The version of the schema, which is in `user_version`.
 const VERSION: i64 = 1;
@@ -134,13 +134,16 @@ pub(in crate::records) const POSTGRES_TABLES: &[&str] = &[
     "CREATE INDEX memories_by_access_count ON memories (tenant, agent, access_count DESC)",
 ];
 
-/// Creates the tables of a new database.
+/// Creates the tables of a new database. Those on PostgreSQL are there.
 ///
 /// # Errors
 ///
 /// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for one of
 /// another program.
 pub(in crate::records) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
+    if transaction.dialect() == Dialect::Postgres {
+        return Ok(());
+    }
     let version = version(|statement| transaction.query(statement, 1))?;
     if version == VERSION {
         return Ok(());
@@ -176,7 +179,8 @@ fn version(query: impl Fn(&Statement) -> Result<Rows, storage::Error>) -> Result
 
 /// Whether the database has its tables. A call that was interrupted may have left it empty.
 pub(super) fn has_tables(
+    dialect: Dialect,
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
 ) -> Result<bool, Error> {
-    Ok(version(query)? > 0)
+    Ok(dialect == Dialect::Postgres || version(query)? > 0)
 }

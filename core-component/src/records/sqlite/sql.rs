@@ -2,7 +2,7 @@
 
 use crate::records::error::{Code, Error};
 use crate::sql::type_of;
-pub(super) use crate::sql::{statement, text};
+pub(super) use crate::sql::{is_in_integers, is_in_texts, is_name, statement, text};
 use crate::storage::database::{Statement, Transaction, Value};
 
 /// The first row of a query's result.
@@ -23,7 +23,7 @@ pub(super) fn count(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A list as a parameter for `json_each`.
+/// A list as a parameter.
 pub(super) fn json(list: &impl serde::Serialize) -> Value {
     Value::Text(serde_json::to_string(list).expect("lists are JSON"))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
-use super::sql::{flag, integer, optional_text, query_one, statement, text};
+use super::sql::{integer, is_in_texts, optional_text, query_one, statement, text};
 use super::unreadable::UnreadableRows;
 use crate::context::Context;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
@@ -14,7 +14,7 @@ use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, WithAnyTerm, Writer};
-use crate::storage::database::{Effect, Statement, Transaction, Value};
+use crate::storage::database::{Dialect, Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
 /// Changes an agent's rows in a write transaction.
@@ -39,7 +39,8 @@ impl<'a> SqliteWriter<'a> {
         name: &'a str,
         context: &Context,
     ) -> Result<Self, Error> {
-        let found = find_agent(|statement| transaction.query(statement, 1), name)?;
+        let query = |statement: &Statement| transaction.query(statement, 1);
+        let found = find_agent(transaction.dialect(), query, name)?;
         let is_copy = found.as_ref().is_some_and(|agent| agent.copy_of.is_some());
         let agent = found.map(|agent| agent.key);
         let settings = RecordsSettings::from_context(context);
@@ -118,16 +119,14 @@ impl<'a> SqliteWriter<'a> {
         self.check_limits(agent, 1, memory.bytes())?;
         let folded = folded(memory);
         let mut statements = vec![insert_row(agent, memory, original, &folded)];
-        // `memory_tags` has no rowids, so `last_insert_rowid()` stays the key of the memory.
-        if !memory.tags.is_empty() {
-            statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
-        }
+        statements.extend(insert_tags(agent, memory));
         self.execute(&statements).map(drop)
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
         let delete = statement("DELETE FROM memories WHERE key = ?1", [Value::Integer(row.key)]);
-        self.execute(&[delete_tags(agent, row), delete])?;
+        let dialect = self.transaction.dialect();
+        self.execute(&[delete_tags(dialect, agent, row), delete])?;
         self.removed.push(row.key);
         Ok(())
     }
@@ -201,7 +200,8 @@ impl Writer for SqliteWriter<'_> {
         if after.bytes() > before.bytes() {
             self.check_limits(agent, 0, after.bytes() - before.bytes())?;
         }
-        let changes = Changes { agent, row: &row, original };
+        let dialect = self.transaction.dialect();
+        let changes = Changes { dialect, agent, row: &row, original };
         self.execute(&changes.statements(before, after)).map(drop)
     }
 
@@ -224,10 +224,11 @@ pub(super) fn set_copy_of(key: i64, version: Option<&str>) -> Statement {
 
 /// Inserts an agent and returns its key.
 pub(super) fn insert_agent(transaction: &dyn Transaction, name: &str) -> Result<i64, Error> {
-    let insert = statement("INSERT INTO agents (name) VALUES (?1)", [text(name)]);
-    let effects = transaction.execute(&[insert])?;
-    let key = effects.first().map(|effect| effect.last_insert_id);
-    key.ok_or_else(|| Error::new(Code::InternalError, "storage returned no key of an inserted row"))
+    let insert = statement("INSERT INTO agents (name) VALUES (?1) RETURNING key", [text(name)]);
+    match query_one(transaction, insert)?.as_deref() {
+        Some([key]) => integer(key),
+        _ => Err(Error::new(Code::InternalError, "storage returned no key of an inserted row")),
+    }
 }
 
 /// Adds these records after all others of an agent.
@@ -236,16 +237,11 @@ pub(super) fn insert_all(
     agent: i64,
     records: &[&Imported],
 ) -> Result<(), Error> {
-    let folded: Vec<String> = records.iter().map(|record| folded(&record.memory)).collect();
-    let rows = records.iter().zip(&folded).map(|(record, folded)| {
-        insert_row(agent, &record.memory, record.original.as_deref(), folded)
+    let rows = records.iter().map(|Imported { memory, original, .. }| {
+        insert_row(agent, memory, original.as_deref(), &folded(memory))
     });
-    let effects = transaction.execute(&rows.collect::<Vec<_>>())?;
-    let keys = || effects.iter().map(|effect| Value::Integer(effect.last_insert_id));
-    let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
-    let statements: Vec<Statement> =
-        tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
-    transaction.execute(&statements)?;
+    let tags = records.iter().filter_map(|record| insert_tags(agent, &record.memory));
+    transaction.execute(&rows.chain(tags).collect::<Vec<_>>())?;
     Ok(())
 }
 
@@ -262,15 +258,28 @@ fn insert_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str)
     statement(&insert, parameters)
 }
 
-fn delete_tags(agent: i64, row: &Row) -> Statement {
-    let sql = "DELETE FROM memory_tags WHERE agent = ?1 AND memory = ?2 \
-               AND tag IN (SELECT value FROM json_each(?3))";
+/// Inserts the tags of a memory that has a row. None if it has no tags.
+fn insert_tags(agent: i64, memory: &Memory) -> Option<Statement> {
+    let sql = "INSERT INTO memory_tags (agent, tag, memory, archived) \
+               SELECT m.agent, tags.value, m.key, m.archived \
+               FROM memories AS m CROSS JOIN json_each(?3) AS tags \
+               WHERE m.agent = ?1 AND m.id = ?2 ON CONFLICT DO NOTHING";
+    let tags = Value::Text(tags_text(memory));
+    let parameters = [Value::Integer(agent), text(&memory.id), tags];
+    (!memory.tags.is_empty()).then(|| statement(sql, parameters))
+}
+
+/// Deletes the tags of a row.
+fn delete_tags(dialect: Dialect, agent: i64, row: &Row) -> Statement {
+    let is_one = is_in_texts(dialect, "tag", "?3");
+    let sql = format!("DELETE FROM memory_tags WHERE agent = ?1 AND memory = ?2 AND {is_one}");
     let tags = Value::Text(tags_text(&row.memory));
-    statement(sql, [Value::Integer(agent), Value::Integer(row.key), tags])
+    statement(&sql, [Value::Integer(agent), Value::Integer(row.key), tags])
 }
 
 /// A change of a row. The type stays the same.
 struct Changes<'a> {
+    dialect: Dialect,
     agent: i64,
     row: &'a Row,
     /// The new text of the record of another program.
@@ -299,23 +308,9 @@ impl Changes<'_> {
         let sql = format!("UPDATE memories SET {} WHERE key = ?1", set.join(", "));
         let mut statements = vec![statement(&sql, parameters)];
         if before.tags != after.tags || before.archived != after.archived {
-            statements.push(delete_tags(self.agent, self.row));
-            let key = Value::Integer(self.row.key);
-            statements.push(insert_tags("?4", self.agent, after, Some(key)));
+            statements.push(delete_tags(self.dialect, self.agent, self.row));
+            statements.extend(insert_tags(self.agent, after));
         }
         statements
     }
-}
-
-/// Inserts the tags of a memory. `key` is SQL for the key of the memory; `parameter` is its parameter
-/// `?4`, if it has one.
-fn insert_tags(key: &str, agent: i64, memory: &Memory, parameter: Option<Value>) -> Statement {
-    let sql = format!(
-        "INSERT OR IGNORE INTO memory_tags (agent, tag, memory, archived) \
-         SELECT ?1, value, {key}, ?2 FROM json_each(?3)"
-    );
-    let tags = Value::Text(tags_text(memory));
-    let mut parameters = vec![Value::Integer(agent), flag(memory.archived), tags];
-    parameters.extend(parameter);
-    statement(&sql, parameters)
 }
