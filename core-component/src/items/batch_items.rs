@@ -1,12 +1,12 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+use super::database::{Reader, Writer};
 use super::error::Error;
 use super::item::{Item, MAX_RESULTS, Shown};
 use super::ranked::Ranking;
 use super::reach::Reach;
 use super::search_items::shown;
-use super::sqlite::{Reader, Writer};
 use super::transaction::{change, change_existing, read_view};
 use super::{delete_item, get_item, list_namespaces, put_item, search_items};
 use crate::tool::{Audience, Call, Hints, Tool};

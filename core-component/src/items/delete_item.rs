@@ -1,10 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::database::Writer;
 use super::error::Error;
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
-use super::sqlite::Writer;
 use super::transaction::change_existing;
 use crate::tool::{Call, Hints, Tool};
 

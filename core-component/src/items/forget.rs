@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use super::database::Reader;
 use super::error::Error;
 use super::item::Item;
 use super::reach::Reach;
 use super::search::{id_of, owner, row_of_id};
-use super::sqlite::Reader;
 use super::transaction::{change_existing, read_view};
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted, without};
 use crate::tool::{Call, Checked, Forget};

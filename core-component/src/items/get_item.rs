@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::database::Reader;
 use super::error::Error;
 use super::item::{Item, Shown};
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
-use super::sqlite::Reader;
 use super::transaction::read_view;
 use crate::tool::{Call, Hints, Tool};
 

@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::database::Reader;
 use super::error::Error;
 use super::namespace::{MAX_LABEL, MAX_LABELS, has_prefix, has_suffix};
 use super::reach::Reach;
-use super::sqlite::Reader;
 use super::transaction::read_view;
 use crate::answer::cut_list;
 use crate::tool::{Call, Hints, Tool};

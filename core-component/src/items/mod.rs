@@ -6,6 +6,7 @@
 //! database: one transaction is one batch, and a row that has expired is in no answer.
 
 mod batch_items;
+mod database;
 mod delete_item;
 mod error;
 mod fields;
@@ -23,7 +24,6 @@ mod resume;
 mod search;
 mod search_items;
 mod settings;
-mod sqlite;
 mod transaction;
 
 use crate::tool::ErasedTool;

@@ -2,11 +2,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::database::{NewItem, Writer};
 use super::error::Error;
 use super::fields;
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
-use super::sqlite::{NewItem, Writer};
 use super::transaction::change;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};

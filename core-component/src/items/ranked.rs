@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use super::database::Reader;
 use super::error::Error;
 use super::filter::Filter;
 use super::item::{Item, fill_answer};
 use super::namespace::Below;
 use super::reach::Reach;
 use super::search::{add, owner, row_of};
-use super::sqlite::Reader;
 use crate::budget::Budget;
 use crate::memory::query_of;
 use crate::source::{Collector, Request};

@@ -1,11 +1,11 @@
 //! Items, as entries of a search. They belong to no agent.
 
+use super::database::Rows;
 use super::error::Error;
 use super::item::Item;
 use super::namespace::Below;
 use super::place::place;
 use super::reach::Reach;
-use super::sqlite::Rows;
 use super::transaction::read_view;
 use crate::index::Index;
 use crate::rows::read_rows;

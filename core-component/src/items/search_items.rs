@@ -2,13 +2,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::database::Reader;
 use super::error::Error;
 use super::filter::Filter;
 use super::item::{Item, Shown, fill_answer};
 use super::namespace::{MAX_LABEL, MAX_LABELS};
 use super::ranked::Ranking;
 use super::reach::Reach;
-use super::sqlite::Reader;
 use super::transaction::read_view;
 use crate::answer::cut_list;
 use crate::tool::{Call, Hints, Tool};

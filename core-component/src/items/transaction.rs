@@ -1,8 +1,8 @@
 //! The transactions of a call: a view to read from, and a change as the only writer.
 
+use super::database::{Reader, Writer, has_tables, prepare};
 use super::error::Error;
 use super::place::{database, existing_database, place};
-use super::sqlite::{Reader, Writer, has_tables, prepare};
 use crate::index;
 use crate::source::Owner;
 use crate::storage::database::{Connection, Mode};

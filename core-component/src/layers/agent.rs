@@ -1,10 +1,10 @@
 //! One agent's memories: access to them, reading them, changing them.
 
 use super::agents::names;
+use super::database::{Reader, Writer, collection_of};
 use super::error::{Code, Error};
 use super::place::{LABEL, database, existing_database};
 use super::settings::LayersSettings;
-use super::sqlite::{Reader, Writer, collection_of};
 use super::uri::summary_uri;
 use crate::context::Context;
 use crate::existing;

@@ -1,8 +1,8 @@
 //! The agents of the database, to complete a name.
 
+use super::database::agent_names;
 use super::error::Error;
 use super::place::existing_database;
-use super::sqlite::agent_names;
 use crate::prompt::Partial;
 use crate::storage::database::Mode;
 use crate::tool::{Call, Checked};

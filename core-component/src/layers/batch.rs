@@ -8,10 +8,10 @@
 use serde_json::json;
 
 use super::agent::Agent;
+use super::database::{Batch, Writer};
 use super::error::Error;
 use super::memory::Memory;
 use super::settings::{LayersSettings, Summarizer};
-use super::sqlite::{Batch, Writer};
 use super::summarize::{MAX_SUMMARY, summarize};
 use crate::follow_up::FollowUp;
 

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::database::Position;
 use super::error::Error;
-use super::sqlite::Position;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 

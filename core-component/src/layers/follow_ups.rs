@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::batch::{Composted, ask, compost, follow_up};
+use super::database::{Writer, agent_of, lease, waiting};
 use super::error::{Code, Error};
 use super::place::existing_database;
 use super::settings::LayersSettings;
-use super::sqlite::{Writer, agent_of, lease, waiting};
 use super::summarize::MAX_SUMMARY;
 use crate::follow_up::{MAX_PENDING, SummaryAnswer};
 use crate::names::AgentName;

@@ -2,9 +2,9 @@
 
 use super::agent::Agent;
 use super::agents::names;
+use super::database::Rows;
 use super::error::Error;
 use super::search::owner;
-use super::sqlite::Rows;
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted};
 use crate::names::AgentName;
 use crate::source::EntryId;

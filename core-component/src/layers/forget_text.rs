@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::database::Rows;
 use super::error::Error;
-use super::sqlite::Rows;
 use crate::forget::MAX_ROWS;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};

@@ -2,9 +2,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::database::Reader;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, Task, column_text};
-use super::sqlite::Reader;
 use crate::answer::{MAX_LIST_BYTES, cut_list_to};
 use crate::existing::sentence;
 use crate::names::AgentName;

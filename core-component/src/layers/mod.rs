@@ -19,6 +19,7 @@ mod agents;
 mod batch;
 mod clear_recent_memories;
 mod copy_core_memories;
+mod database;
 mod delete_core_memory;
 mod error;
 mod export_layers;
@@ -41,7 +42,6 @@ mod search;
 mod search_episodic_memories;
 mod set_current_task;
 mod settings;
-mod sqlite;
 mod summarize;
 mod uri;
 

@@ -1,7 +1,7 @@
 //! The place of the layers.
 
+use super::database::POSTGRES_TABLES;
 use super::error::Error;
-use super::sqlite::POSTGRES_TABLES;
 use crate::storage::database::{Connection, Kind};
 use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;

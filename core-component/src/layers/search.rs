@@ -5,10 +5,10 @@
 
 use super::agent::Agent;
 use super::agents::names;
+use super::database::{LayerRows, OF_TASK, Reader, Searched, collection_of};
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, undated_warning};
 use super::place::LABEL;
-use super::sqlite::{LayerRows, OF_TASK, Reader, Searched, collection_of};
 use crate::budget::OF_ENTRY;
 use crate::index::{Index, number_of};
 use crate::names::AgentName;

@@ -2,9 +2,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::database::{Query, Reader};
 use super::error::Error;
 use super::memory::{Compost, Counts, Episode, cut_to_seconds, undated_warning};
-use super::sqlite::{Query, Reader};
 use crate::answer::cut_list;
 use crate::existing::{self, sentence};
 use crate::names::AgentName;

@@ -2,10 +2,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::database::Writer;
 use super::error::Error;
 use super::input::{line, sentence_warning};
 use super::memory::{Task, column_text, cut_to_seconds};
-use super::sqlite::Writer;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};

@@ -3,19 +3,19 @@
 use std::cell::OnceCell;
 
 use super::agents::Files;
+use super::database::{
+    AgentRows, RowReader, RowWriter, StoredAgent, has_agent, has_agent_of_same_case, prepare,
+};
 use super::entries::{forget, forget_others};
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};
-use super::sqlite::{
-    AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, has_agent_of_same_case, prepare,
-};
 use super::store::{Purpose, View, Writer};
 use super::uri::changed_by;
 use crate::names::AgentName;
 use crate::source::Owner;
-use crate::storage::database::{Connection, Kind, Mode};
+use crate::storage::database::{Connection, Dialect, Kind, Mode};
 use crate::storage::{Area, Document, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document};
 use crate::tool::Call;
 
@@ -94,7 +94,7 @@ impl<'a> Agent<'a> {
             }
             let Some(database) = self.database(false)? else { return read(&self.empty_file()) };
             let view = database.begin(Mode::Read)?;
-            let reader = SqliteReader::new(&*view, self.name)?;
+            let reader = RowReader::new(&*view, self.name)?;
             // A conversion to JSON may have ended since the file was looked for.
             if reader.has_agent() || !self.has_file()? {
                 return read(&reader);
@@ -145,8 +145,7 @@ impl<'a> Agent<'a> {
         let lock = self.tree.lock(Some(&self.scope()))?;
         self.check_case()?;
         let file = self.file()?;
-        let format = RecordsSettings::from_context(self.call.context).format;
-        if file.is_none() && (format == RecordsFormat::Sqlite || self.has_rows()?) {
+        if file.is_none() && (self.begins_as_rows()? || self.has_rows()?) {
             return Ok(self.change_rows(|writer| change(writer))?);
         }
         let file = file.unwrap_or_else(|| self.empty_file());
@@ -172,12 +171,12 @@ impl<'a> Agent<'a> {
     /// Changes the rows of the agent, also if a file hides them.
     pub(super) fn change_rows<T>(
         &self,
-        change: impl FnOnce(&mut SqliteWriter<'_>) -> Result<T, Error>,
+        change: impl FnOnce(&mut RowWriter<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let Some(database) = self.database(true)? else { return Err(self.being_converted()) };
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
         prepare(&*transaction)?;
-        let mut writer = SqliteWriter::new(&*transaction, self.name, self.call.context)?;
+        let mut writer = RowWriter::new(&*transaction, self.name, self.call.context)?;
         let output = change(&mut writer)?;
         if !writer.has_changed() {
             return Ok(output);
@@ -236,6 +235,16 @@ impl<'a> Agent<'a> {
 
     pub(super) fn has_rows(&self) -> Result<bool, Error> {
         self.database(false)?.map_or(Ok(false), |database| has_agent(database, self.name))
+    }
+
+    /// Whether an agent without memories gets rows.
+    fn begins_as_rows(&self) -> Result<bool, Error> {
+        Ok(match RecordsSettings::from_context(self.call.context).format {
+            Some(format) => format == RecordsFormat::Sqlite,
+            None => self
+                .database(false)?
+                .is_some_and(|database| database.dialect() == Dialect::Postgres),
+        })
     }
 
     /// Whether the agent has rows with other records than its file, which hides them. It happens when

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::database::agent_names;
 use super::error::{Code, Error};
 use super::place::{DATABASE, LABEL};
-use super::sqlite::agent_names;
 use crate::existing;
 use crate::names::name_error;
 use crate::prompt::Partial;

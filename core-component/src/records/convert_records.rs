@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, hidden_rows_message};
 use super::agents;
+use super::database::{AgentRows, StoredAgent, prepare};
 use super::entries::forget_all;
 use super::error::{Code, Error};
 use super::input::WriteAgent;
 use super::json::file_path;
 use super::json::{JsonFile, limits};
 use super::settings::RecordsSettings;
-use super::sqlite::{AgentRows, StoredAgent, prepare};
 use super::store::Imported;
 use crate::names::AgentName;
 use crate::storage::database::Mode;

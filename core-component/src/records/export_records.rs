@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::agents;
+use super::database::{AgentRows, Position, Style};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::{JsonFile, line, without_byte_order_mark};
-use super::sqlite::{AgentRows, Position, Style};
 use crate::names::AgentName;
 use crate::storage::database::Mode;
 use crate::tool::{Audience, Call, Hints, Tool};

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::agent::Agent;
 use super::agents::{Files, reached};
+use super::database::{ForgottenRows, RowWriter};
 use super::entries::{forget_all, owner};
 use super::error::Error;
 use super::json::{JsonFile, Removal, file_path};
 use super::place::LABEL;
-use super::sqlite::{ForgottenRows, SqliteWriter};
 use super::store::{Reader, Writer};
 use crate::forget::{FREE_PAGES, Forgetting, Found, NO_WORK_LEFT, Wanted};
 use crate::names::{AgentName, name_error};
@@ -152,7 +152,7 @@ impl OfAgent<'_> {
             Some(database) if dry_run => {
                 let view = database.begin(Mode::Read)?;
                 let call = self.agent.call;
-                let mut writer = SqliteWriter::new(&*view, self.agent.name, call.context)?;
+                let mut writer = RowWriter::new(&*view, self.agent.name, call.context)?;
                 rows_without(&mut writer, wanted, dry_run)?
             }
             Some(_) => self.agent.change_rows(|writer| rows_without(writer, wanted, dry_run))?,
@@ -182,7 +182,7 @@ impl OfAgent<'_> {
 }
 
 fn rows_without(
-    writer: &mut SqliteWriter<'_>,
+    writer: &mut RowWriter<'_>,
     wanted: Wanted<'_>,
     dry_run: bool,
 ) -> Result<ForgottenRows, Error> {

@@ -1,6 +1,6 @@
 //! The place of the records.
 
-use super::sqlite::POSTGRES_TABLES;
+use super::database::POSTGRES_TABLES;
 use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
 
 /// Its label.

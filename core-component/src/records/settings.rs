@@ -19,9 +19,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "format",
         takes: Takes::OneOf(&[
             ("json", "A file for each agent, which people and other programs read"),
-            ("sqlite", "One database for all agents, for very many records"),
+            ("sqlite", "Rows of one database for all agents, for very many records"),
         ]),
-        default_text: "json",
+        default_text: "json; sqlite on a database server",
         help: "How the records of an agent that has none yet are kept",
         flag: "records-format",
         environment: &[],
@@ -48,8 +48,9 @@ pub(super) const SETTINGS: &[Setting] = &[
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RecordsSettings {
-    /// The format of agents that have no memories yet.
-    pub format: RecordsFormat,
+    /// The format of agents that have no memories yet. Default: rows where a database server has them,
+    /// else JSON.
+    pub format: Option<RecordsFormat>,
     /// The maximum size of an agent's memories in bytes. Default: that of the format.
     pub max_bytes: Option<u64>,
     /// The maximum number of an agent's memories. Default: that of the format.
@@ -64,12 +65,11 @@ impl RecordsSettings {
 }
 
 /// The format in which memories are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RecordsFormat {
     /// One JSON file for each agent, as spec 001 defines it.
-    #[default]
     Json,
-    /// One SQLite database for all agents.
+    /// Rows of one database for all agents.
     Sqlite,
 }

@@ -107,14 +107,14 @@ pub(super) fn find_agent(
 }
 
 /// Reads an agent's rows in one transaction.
-pub(in crate::records) struct SqliteReader<'a> {
+pub(in crate::records) struct RowReader<'a> {
     view: &'a dyn Transaction,
     /// The agent's key; `None` if the database has no such agent.
     agent: Option<i64>,
     unreadable: UnreadableRows,
 }
 
-impl<'a> SqliteReader<'a> {
+impl<'a> RowReader<'a> {
     pub fn new(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
         let query = |statement: &Statement| view.query(statement, 1);
         let agent = find_agent_or_tables(view.dialect(), query, agent)?;
@@ -173,7 +173,7 @@ impl<'a> SqliteReader<'a> {
     }
 }
 
-impl Reader for SqliteReader<'_> {
+impl Reader for RowReader<'_> {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
         Ok(self.row(id)?.map(|row| row.memory))
     }
@@ -285,7 +285,7 @@ impl Reader for SqliteReader<'_> {
     }
 }
 
-impl View for SqliteReader<'_> {
+impl View for RowReader<'_> {
     fn add_to(
         &self,
         search: &Search<'_>,

@@ -2,7 +2,7 @@
 
 use super::row::{COLUMNS, Row};
 use super::sql::{count, integer, into_optional_text, query_one, statement, text};
-use super::writer::SqliteWriter;
+use super::writer::RowWriter;
 use crate::forget::{MAX_ROWS, in_json, without};
 use crate::records::error::Error;
 use crate::records::json::{json_without, rewritten};
@@ -25,7 +25,7 @@ pub(in crate::records) struct ForgottenRows {
     pub has_more: bool,
 }
 
-impl SqliteWriter<'_> {
+impl RowWriter<'_> {
     /// Puts a mark in the place of a text in at most [`MAX_ROWS`] memories of the agent, also in what
     /// other programs added. A dry run only looks.
     pub fn forget_text(&mut self, secret: &str, dry_run: bool) -> Result<ForgottenRows, Error> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::reader::{SqliteReader, find_agent};
+use super::reader::{RowReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{integer, is_in_texts, optional_text, query_one, statement, text};
 use super::unreadable::UnreadableRows;
@@ -18,7 +18,7 @@ use crate::storage::database::{Dialect, Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
 /// Changes an agent's rows in a write transaction.
-pub(in crate::records) struct SqliteWriter<'a> {
+pub(in crate::records) struct RowWriter<'a> {
     pub(super) transaction: &'a dyn Transaction,
     name: &'a str,
     /// The agent's key; `None` if the database has no such agent yet.
@@ -32,7 +32,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
     pub(super) removed: Vec<i64>,
 }
 
-impl<'a> SqliteWriter<'a> {
+impl<'a> RowWriter<'a> {
     /// The caller has to run [`prepare`](super::prepare) in the transaction before.
     pub fn new(
         transaction: &'a dyn Transaction,
@@ -66,8 +66,8 @@ impl<'a> SqliteWriter<'a> {
         &self.removed
     }
 
-    fn reader(&self) -> SqliteReader<'a> {
-        SqliteReader::with_key(self.transaction, self.agent, self.unreadable.clone())
+    fn reader(&self) -> RowReader<'a> {
+        RowReader::with_key(self.transaction, self.agent, self.unreadable.clone())
     }
 
     /// The agent's key. Inserts the agent if the database does not have it.
@@ -136,7 +136,7 @@ impl<'a> SqliteWriter<'a> {
     }
 }
 
-impl Reader for SqliteWriter<'_> {
+impl Reader for RowWriter<'_> {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
         self.reader().find(id)
     }
@@ -175,7 +175,7 @@ impl Reader for SqliteWriter<'_> {
     }
 }
 
-impl Writer for SqliteWriter<'_> {
+impl Writer for RowWriter<'_> {
     fn insert(&mut self, memory: &Memory) -> Result<(), Error> {
         self.insert_record(memory, None)
     }
