@@ -11,13 +11,13 @@ pub struct Load {
     /// How many calls each contestant makes in a round.
     pub calls: usize,
     pub rows: Vec<Rates>,
-    /// The rate that the last one should have, in calls a second.
-    pub at_least: usize,
+    /// The rate that the last one should have, in calls a second, if there is an aim.
+    pub at_least: Option<usize>,
 }
 
 /// The rounds of a contestant.
 pub struct Rates {
-    pub name: &'static str,
+    pub name: String,
     pub rounds: Vec<Round>,
 }
 
@@ -76,9 +76,9 @@ impl Load {
     }
 
     /// The name and the rate of the last row.
-    pub fn last(&self) -> (&'static str, f64) {
+    pub fn last(&self) -> (&str, f64) {
         let last = &self.rows[self.rows.len() - 1];
-        (last.name, last.rate().median)
+        (&last.name, last.rate().median)
     }
 }
 

@@ -12,6 +12,8 @@ mod languages;
 mod layers;
 mod load;
 mod machine;
+#[cfg(unix)]
+mod postgres;
 mod programs;
 mod read_summary;
 mod records;

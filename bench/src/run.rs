@@ -6,11 +6,15 @@ use std::path::Path;
 use clap::{Args, Parser, Subcommand};
 
 use crate::comparison::Comparison;
+use crate::load::Load;
 use crate::machine::Machine;
 use crate::sizes::Sizes;
 use crate::{
     append_entry, http, languages, layers, read_summary, records, search, start, stores, table,
 };
+
+#[cfg(unix)]
+use crate::postgres;
 
 /// Compares agent-memory with its parts and with other programs.
 ///
@@ -25,7 +29,7 @@ pub struct Bench {
     how: How,
 }
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Clone, Subcommand)]
 enum Part {
     /// From exec to the first result of `read_summary`, compared with a bare host of the same image.
     Start,
@@ -45,6 +49,9 @@ enum Part {
     Languages,
     /// Calls a second over HTTP, and how long they take, with one client and with 16, beside stdio.
     Http,
+    /// Adds and searches of servers that share a PostgreSQL database, beside SQLite; not by default.
+    #[cfg(unix)]
+    Postgres(postgres::Options),
 }
 
 /// Options for measuring and printing.
@@ -131,14 +138,11 @@ impl Bench {
         let mut all_sizes = Vec::new();
         let mut all_loads = Vec::new();
         for part in parts {
-            if matches!(part, Part::Http) {
-                for load in http::measure(&how, &directory, usize::from(how.rounds))? {
-                    if !how.json {
-                        println!("\n{}", table::load_text(&load).trim_end());
-                    }
-                    all_loads.push(load);
+            for load in part.loads(&how, &directory)? {
+                if !how.json {
+                    println!("\n{}", table::load_text(&load).trim_end());
                 }
-                continue;
+                all_loads.push(load);
             }
             if let Some(sizes) = part.measure(&how, &directory, &mut run)? {
                 if !how.json {
@@ -155,6 +159,17 @@ impl Bench {
 }
 
 impl Part {
+    /// Measures the rates of the part, if it compares these.
+    fn loads(&self, how: &How, directory: &Path) -> io::Result<Vec<Load>> {
+        let rounds = usize::from(how.rounds);
+        match self {
+            Self::Http => http::measure(how, directory, rounds),
+            #[cfg(unix)]
+            Self::Postgres(options) => postgres::measure(options, how, directory, rounds),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Measures each comparison, and returns the sizes if the part has any.
     fn measure(
         self,
@@ -171,8 +186,10 @@ impl Part {
             Self::Search => return search::measure(how, directory, run).map(Some),
             Self::Layers => return layers::measure(how, directory, run).map(|()| None),
             Self::Stores => return stores::measure(how, directory, run).map(|()| None),
-            // It compares rates, not times.
+            // They compare rates, not times.
             Self::Http => return Ok(None),
+            #[cfg(unix)]
+            Self::Postgres(_) => return Ok(None),
         };
         comparisons.into_iter().try_for_each(run).map(|()| None)
     }

@@ -53,16 +53,17 @@ pub fn load_text(load: &Load) -> String {
     let rows = load.rows.iter().zip(&ratios).enumerate().map(|(index, (row, ratio))| {
         let ratio = if index == 0 { "1".to_owned() } else { ratio.to_string() };
         let [p50, p95, p99] = row.percentiles().map(|at| time(at.median));
-        line([row.name, &ratio, &thousands(row.rate().median as usize), &p50, &p95, &p99])
+        line([&row.name, &ratio, &thousands(row.rate().median as usize), &p50, &p95, &p99])
     });
     let rows: String = rows.collect();
-    let (name, rate) = load.last();
-    let rate = thousands(rate as usize);
-    let at_least = thousands(load.at_least);
-    let title = &load.title;
-    let rounds = load.rounds();
-    let aim = format!("aim: {name}, calls a second: {rate}, to be at least {at_least}");
-    format!("{title}: {rounds} × {} calls\n{heads}{rows}{aim}\n", load.calls)
+    let aim = load.at_least.map_or_else(String::new, |at_least| {
+        let (name, rate) = load.last();
+        let rate = thousands(rate as usize);
+        let at_least = thousands(at_least);
+        format!("aim: {name}, calls a second: {rate}, to be at least {at_least}\n")
+    });
+    let Load { title, calls, .. } = load;
+    format!("{title}: {} × {calls} calls\n{heads}{rows}{aim}", load.rounds())
 }
 
 /// All results as JSON, with times in microseconds.

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::How;
-use crate::contestants::{ask, path_text, refused, stateless_request};
+use crate::contestants::{self, path_text, refused, stateless_request};
 use crate::conversation::Conversation;
 use crate::figure::thousands;
 use crate::load::{Load, Rates, Round};
 use crate::programs;
 use crate::records::{Filled, RecordsFormat};
-use client::{Client, HttpServer};
+pub use client::{Client, HttpServer};
 
 /// The aims, in calls a second on two cores.
 const READS: usize = 5_000;
@@ -27,11 +27,11 @@ const WRITES: usize = 2_000;
 const CLIENTS: usize = 16;
 
 /// The calls of one kind.
-struct Kind {
-    tool: &'static str,
+pub struct Kind {
+    pub tool: &'static str,
     /// The arguments of a call, by its number.
-    arguments: fn(usize) -> Value,
-    calls: usize,
+    pub arguments: Box<dyn Fn(usize) -> Value + Sync>,
+    pub calls: usize,
 }
 
 /// Measures both kinds of calls.
@@ -39,12 +39,14 @@ pub fn measure(how: &How, directory: &Path, rounds: usize) -> io::Result<Vec<Loa
     let memories = how.either(40, 1_000);
     let reads = Kind {
         tool: "query_memories",
-        arguments: |_| json!({"limit": 1}),
+        arguments: Box::new(|_| json!({"limit": 1})),
         calls: how.either(CLIENTS, 4_000),
     };
     let writes = Kind {
         tool: "add_core_memory",
-        arguments: |number| json!({"content": format!("A kite of the kind {number} is red.")}),
+        arguments: Box::new(
+            |number| json!({"content": format!("A kite of the kind {number} is red.")}),
+        ),
         calls: how.either(CLIENTS, 2_000),
     };
     let count = thousands(memories);
@@ -52,7 +54,7 @@ pub fn measure(how: &How, directory: &Path, rounds: usize) -> io::Result<Vec<Loa
         let filled = Filled::new(directory, RecordsFormat::Sqlite, memories)?;
         let rows = rows(kind, &filled, rounds)?;
         let title = format!("{what} in SQLite, {count} memories");
-        Ok(Load { title, calls: kind.calls, rows, at_least })
+        Ok(Load { title, calls: kind.calls, rows, at_least: Some(at_least) })
     };
     Ok(vec![
         of(&reads, "a query of the latest memory", READS)?,
@@ -70,7 +72,7 @@ fn rows(kind: &Kind, filled: &Filled, rounds: usize) -> io::Result<Vec<Rates>> {
         many.push(http.connect()?);
     }
     let mut rows = ["stdio, 1 client", "HTTP, 1 client", "HTTP, 16 clients"]
-        .map(|name| Rates { name, rounds: Vec::new() });
+        .map(|name| Rates { name: name.to_owned(), rounds: Vec::new() });
     for round in 0..=rounds {
         let turn = [
             over_stdio(kind, &mut stdio)?,
@@ -96,13 +98,13 @@ fn serve(filled: &Filled, more: &[&str]) -> io::Result<Command> {
 fn over_stdio(kind: &Kind, server: &mut Conversation) -> io::Result<Round> {
     let requests = kind.requests(0, 1);
     timed(|| {
-        let call = |request: &String| taken(|| ask(server, request));
+        let call = |request: &String| taken(|| contestants::ask(server, request));
         requests.iter().map(call).collect()
     })
 }
 
 /// The clients share the calls.
-fn over_http(kind: &Kind, clients: &mut [Client]) -> io::Result<Round> {
+pub fn over_http(kind: &Kind, clients: &mut [Client]) -> io::Result<Round> {
     let count = clients.len();
     let requests: Vec<Vec<String>> = (0..count).map(|at| kind.requests(at, count)).collect();
     timed(|| {
@@ -110,7 +112,7 @@ fn over_http(kind: &Kind, clients: &mut [Client]) -> io::Result<Round> {
             let mut threads = Vec::new();
             for (client, requests) in clients.iter_mut().zip(&requests) {
                 threads.push(scope.spawn(move || -> io::Result<Vec<Duration>> {
-                    let call = |request: &String| taken(|| kind.ask(client, request));
+                    let call = |request: &String| taken(|| ask(client, kind.tool, request));
                     requests.iter().map(call).collect()
                 }));
             }
@@ -130,12 +132,17 @@ impl Kind {
         let request = |number| stateless_request(number, self.tool, &(self.arguments)(number));
         own.map(|number| request(number).to_string()).collect()
     }
+}
 
-    fn ask(&self, client: &mut Client, request: &str) -> io::Result<()> {
-        let answer = client.ask(self.tool, request)?;
-        let is_good = answer.contains(r#""result":"#) && !answer.contains(r#""isError":true"#);
-        if is_good { Ok(()) } else { Err(refused(self.tool, &answer)) }
-    }
+/// Makes a call.
+///
+/// # Errors
+///
+/// If it is refused.
+pub fn ask(client: &mut Client, tool: &str, request: &str) -> io::Result<()> {
+    let answer = client.ask(tool, request)?;
+    let is_good = answer.contains(r#""result":"#) && !answer.contains(r#""isError":true"#);
+    if is_good { Ok(()) } else { Err(refused(tool, &answer)) }
 }
 
 fn timed(calls: impl FnOnce() -> io::Result<Vec<Duration>>) -> io::Result<Round> {

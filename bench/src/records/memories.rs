@@ -73,7 +73,7 @@ impl Memory {
     }
 
     /// The record of a JSON file, with fields in the order of the original program.
-    fn record(&self) -> Value {
+    pub fn record(&self) -> Value {
         let moment = Moment(FIRST_MOMENT + self.number as i64 * 1000).to_string();
         json!({
             "id": id(self.number),

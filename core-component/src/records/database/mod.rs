@@ -1,4 +1,4 @@
-//! The SQLite format: one database for all agents. SQL filters, sorts, pages and counts.
+//! Records as rows of one database for all agents. SQL filters, sorts, pages and counts.
 
 mod agent_rows;
 mod forget;

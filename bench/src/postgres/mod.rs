@@ -1,0 +1,245 @@
+//! `bench postgres`: adds and searches of servers that share a database, beside one server with SQLite.
+
+mod relay;
+
+use std::io;
+use std::path::Path;
+use std::process::{self, Command};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::How;
+use crate::contestants::{path_text, stateless_request};
+use crate::figure::thousands;
+use crate::http::{Client, HttpServer, Kind, over_http};
+use crate::load::{Load, Rates};
+use crate::programs;
+use crate::records::{Filled, Memory, RecordsFormat};
+use relay::Relay;
+
+/// The aim for the adds of 16 agents, in calls a second on two cores.
+const ADDS: usize = 1_500;
+/// The aim for a search: its rate beside that of SQLite.
+const SEARCH: f64 = 1.0 / 3.0;
+
+/// How many memories one call imports.
+const IMPORTED: usize = 1_000;
+
+/// The delay of the network, there and back, in the runs that have one.
+const DELAY: Duration = Duration::from_micros(500);
+
+/// Which database is measured.
+#[derive(Args, Clone)]
+pub struct Options {
+    /// A database with the tables of `agent-memory database migrate`. Memories are added to it, by
+    /// agents of names that no other run has.
+    #[arg(long, value_name = "URL")]
+    database_url: String,
+}
+
+/// Servers with the same memories.
+struct Contestant {
+    name: String,
+    servers: Vec<HttpServer>,
+}
+
+impl Contestant {
+    fn clients(&self, count: usize) -> io::Result<Vec<Client>> {
+        (0..count).map(|at| self.servers[at % self.servers.len()].connect()).collect()
+    }
+}
+
+/// Measures adds and searches, each without and with a delay of the network.
+///
+/// # Errors
+///
+/// If a server does not start, or refuses a call.
+pub fn measure(
+    options: &Options,
+    how: &How,
+    directory: &Path,
+    rounds: usize,
+) -> io::Result<Vec<Load>> {
+    let mut loads = Vec::new();
+    for delay in [None, Some(DELAY)] {
+        let relay = delay.map(|delay| Relay::start(&options.database_url, delay)).transpose()?;
+        let url = relay.as_ref().map_or(&*options.database_url, Relay::url);
+        let scene = Scene { url, delay, how, directory, rounds };
+        loads.extend(scene.adds()?);
+        loads.extend(scene.searches()?);
+    }
+    Ok(loads)
+}
+
+struct Scene<'a> {
+    url: &'a str,
+    delay: Option<Duration>,
+    how: &'a How,
+    directory: &'a Path,
+    rounds: usize,
+}
+
+impl Scene<'_> {
+    fn adds(&self) -> io::Result<Vec<Load>> {
+        let mut loads = Vec::new();
+        for clients in self.how.either(vec![2], vec![1, 4, 16, 64]) {
+            for shares in [false, true] {
+                if shares && clients == 1 {
+                    continue;
+                }
+                let filled = Filled::new(self.directory, RecordsFormat::Sqlite, 40)?;
+                let contestants = [
+                    self.sqlite(&filled)?,
+                    self.postgres(&filled, 1)?,
+                    self.postgres(&filled, 2)?,
+                    self.postgres(&filled, 4)?,
+                ];
+                let agents = if shares { "one agent" } else { "an agent each" };
+                let clients_text = if clients == 1 {
+                    "1 client".to_owned()
+                } else {
+                    format!("{clients} clients, {agents}")
+                };
+                let kind = Kind {
+                    tool: "add_core_memory",
+                    arguments: Box::new(move |number| {
+                        let content = format!("A kite of the kind {number} is red.");
+                        let own = if shares { 0 } else { number % clients };
+                        json!({"agent_id": agent(clients, own), "content": content})
+                    }),
+                    calls: self.how.either(8, 50 * clients.max(16)),
+                };
+                let title = format!("a durable add, {clients_text}{}", self.network());
+                let at_least = (clients == 16 && !shares && self.delay.is_none()).then_some(ADDS);
+                loads.push(self.load(title, &kind, &contestants, clients, at_least)?);
+            }
+        }
+        Ok(loads)
+    }
+
+    fn searches(&self) -> io::Result<Vec<Load>> {
+        let mut sizes = self.how.either(vec![40], vec![10_000]);
+        if self.how.large() {
+            sizes.push(self.how.either(80, 100_000));
+        }
+        let mut loads = Vec::new();
+        for memories in sizes {
+            let filled = Filled::new(self.directory, RecordsFormat::Sqlite, memories)?;
+            let contestants = [self.sqlite(&filled)?, self.postgres(&filled, 1)?];
+            let name = format!("filled-{memories}-{}", process::id());
+            fill(&contestants[1], &name, memories)?;
+            let kind = |agent: String| Kind {
+                tool: "search_memory",
+                arguments: Box::new(move |number| {
+                    let query = Memory::new(number * 7).content()[..60].to_owned();
+                    json!({"agent": agent, "query": query, "limit": 10})
+                }),
+                calls: self.how.either(2, 200),
+            };
+            let kinds = [kind("default".to_owned()), kind(name)];
+            let title = format!(
+                "a search among {} memories, 1 client{}",
+                thousands(memories),
+                self.network()
+            );
+            let mut rows = rows(&contestants);
+            for round in 0..=self.rounds {
+                for ((row, kind), contestant) in rows.iter_mut().zip(&kinds).zip(&contestants) {
+                    let turn = over_http(kind, &mut contestant.clients(1)?)?;
+                    if round > 0 {
+                        row.rounds.push(turn);
+                    }
+                }
+            }
+            let first = rows[0].rate().median;
+            let at_least = Some((first * SEARCH) as usize);
+            loads.push(Load { title, calls: kinds[0].calls, rows, at_least });
+        }
+        Ok(loads)
+    }
+
+    /// All contestants take turns in each round, after a warm-up.
+    fn load(
+        &self,
+        title: String,
+        kind: &Kind,
+        contestants: &[Contestant],
+        clients: usize,
+        at_least: Option<usize>,
+    ) -> io::Result<Load> {
+        let mut rows = rows(contestants);
+        for round in 0..=self.rounds {
+            for (row, contestant) in rows.iter_mut().zip(contestants) {
+                let turn = over_http(kind, &mut contestant.clients(clients)?)?;
+                if round > 0 {
+                    row.rounds.push(turn);
+                }
+            }
+        }
+        Ok(Load { title, calls: kind.calls, rows, at_least })
+    }
+
+    fn network(&self) -> String {
+        self.delay.map_or_else(String::new, |delay| {
+            format!(", {} ms to the database", delay.as_secs_f64() * 1e3)
+        })
+    }
+
+    fn sqlite(&self, filled: &Filled) -> io::Result<Contestant> {
+        let directory = path_text(filled.directory.path())?;
+        let mut command = serve()?;
+        command.args(["--memory-dir", directory, "--data-dir", directory]);
+        command.args(["--records-format", "sqlite"]);
+        Ok(Contestant {
+            name: "SQLite".to_owned(),
+            servers: vec![HttpServer::start(&mut command)?],
+        })
+    }
+
+    fn postgres(&self, filled: &Filled, servers: usize) -> io::Result<Contestant> {
+        let start = |number: usize| {
+            let data = filled.directory.path().join(format!("server-{servers}-{number}"));
+            let mut command = serve()?;
+            command.args(["--data-dir", path_text(&data)?]);
+            command.env("AGENT_MEMORY_DATABASE_URL", self.url);
+            HttpServer::start(&mut command)
+        };
+        let name = match servers {
+            1 => "PostgreSQL, 1 server".to_owned(),
+            _ => format!("PostgreSQL, {servers} servers"),
+        };
+        Ok(Contestant { name, servers: (0..servers).map(start).collect::<io::Result<_>>()? })
+    }
+}
+
+fn rows(contestants: &[Contestant]) -> Vec<Rates> {
+    let row = |of: &Contestant| Rates { name: of.name.clone(), rounds: Vec::new() };
+    contestants.iter().map(row).collect()
+}
+
+fn serve() -> io::Result<Command> {
+    let mut command = Command::new(programs::built("agent-memory")?);
+    command.args(["serve", "--toolset", "records,memory", "--http", "127.0.0.1:0"]);
+    Ok(command)
+}
+
+/// The name of an agent of this run.
+fn agent(clients: usize, number: usize) -> String {
+    format!("bench-{}-{clients}-{number}", process::id())
+}
+
+/// Gives an agent memories.
+fn fill(contestant: &Contestant, agent: &str, memories: usize) -> io::Result<()> {
+    let mut client = contestant.servers[0].connect()?;
+    let numbers: Vec<usize> = (0..memories).collect();
+    for numbers in numbers.chunks(IMPORTED) {
+        let lines = numbers.iter().map(|number| Memory::new(*number).record().to_string() + "\n");
+        let records: String = lines.collect();
+        let arguments: Value = json!({"agent_id": agent, "records": records});
+        let request = stateless_request(0, "import_records", &arguments).to_string();
+        crate::http::ask(&mut client, "import_records", &request)?;
+    }
+    Ok(())
+}
