@@ -1,5 +1,6 @@
 //! A database server for the places of toolsets.
 
+use crate::engine::Image;
 use crate::storage::{DatabaseServer, Error, ServerLabel};
 pub use agent_memory_storage_postgres::{DatabaseUrl, Migrated, UrlError};
 use agent_memory_storage_postgres::{Options, Server};
@@ -38,15 +39,23 @@ impl DatabaseOptions {
         self
     }
 
-    /// Makes the tables of agent memory in the database. Of several programs that do it at once, one
-    /// makes them.
+    /// Makes the tables of agent memory in the database, or brings them to this version. Of several
+    /// programs that do it at once, one does it. It makes the tables of all toolsets of the component,
+    /// also of those that no server mounts.
     ///
     /// # Errors
     ///
     /// `busy` if the database cannot be reached now; `permission`; `io` if a later version made the
     /// tables. The message says what to do.
     pub fn migrate(&self) -> Result<Migrated, Error> {
-        self.server(STATEMENT_TIME)?.migrate()
+        let image = Image::embedded();
+        let description = image.description();
+        let description = description.expect("an image is described when it is compiled");
+        let places = description.toolsets.iter().flat_map(|toolset| &toolset.places);
+        let databases = places.flat_map(|place| &place.databases);
+        let tables: Vec<String> =
+            databases.flat_map(|database| &database.postgres_tables).cloned().collect();
+        self.server(STATEMENT_TIME)?.migrate(&tables)
     }
 
     /// Checks that the database answers, that it takes writes, and that its tables are of this version.

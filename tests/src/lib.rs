@@ -3,6 +3,7 @@
 //!
 //! The suite itself is the crate `agent-memory-conformance`, in `tests/conformance/`.
 
+pub mod breaking_proxy;
 pub mod cut_disk;
 pub mod http_server;
 pub mod images;

@@ -2,12 +2,9 @@
 //! connections that break at the commit, and what is refused.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +13,9 @@ use agent_memory_host::storage::api::Documents as _;
 use agent_memory_host::storage::{Area, Change, ErrorCode};
 use agent_memory_storage_postgres::{Options, Server};
 use agent_memory_tests::TIMEOUT;
+use agent_memory_tests::breaking_proxy::{Break, start_proxy};
 use agent_memory_tests::http_server::{HttpServer, send_to};
-use agent_memory_tests::postgres::{PostgresServer, SOCKET, url_at};
+use agent_memory_tests::postgres::{PostgresServer, url_at};
 use agent_memory_tests::product::program;
 use serde_json::json;
 
@@ -145,15 +143,6 @@ fn server_at(url: &str) -> Server {
     Server::new(Options { url, connections: 4, tenant: 0, statement_time }).unwrap()
 }
 
-/// What a proxy does to the first COMMIT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Break {
-    /// The connection ends before the server gets the COMMIT.
-    Before,
-    /// The connection ends after the server has answered, which the client never learns.
-    After,
-}
-
 #[test]
 fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
     let Some(database) = PostgresServer::start() else { return };
@@ -183,51 +172,6 @@ fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
         // The same writer takes its lock anew.
         lock.commit(vec![put()]).unwrap();
     }
-}
-
-/// Passes bytes between clients and a server, and breaks the connection of the first COMMIT.
-fn start_proxy(directory: &Path, server: &Path, broken: Break) {
-    let listener = UnixListener::bind(directory.join(SOCKET)).unwrap();
-    let server = server.join(SOCKET);
-    let has_broken = Arc::new(AtomicUsize::new(0));
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let server = server.clone();
-            let has_broken = has_broken.clone();
-            thread::spawn(move || {
-                let to_server = UnixStream::connect(&server).unwrap();
-                let mut answers = to_server.try_clone().unwrap();
-                let mut to_client = client.try_clone().unwrap();
-                thread::spawn(move || {
-                    let _ = std::io::copy(&mut answers, &mut to_client);
-                    let _ = to_client.shutdown(std::net::Shutdown::Both);
-                });
-                pass(client, to_server, &has_broken, broken);
-            });
-        }
-    });
-}
-
-fn pass(mut client: UnixStream, mut server: UnixStream, has_broken: &AtomicUsize, broken: Break) {
-    let mut bytes = [0; 1 << 16];
-    while let Ok(read @ 1..) = client.read(&mut bytes) {
-        let is_commit = bytes[..read].windows(7).any(|window| window == b"COMMIT\0");
-        if is_commit && has_broken.fetch_add(1, Ordering::SeqCst) == 0 {
-            let _ = client.shutdown(std::net::Shutdown::Both);
-            if broken == Break::After {
-                let _ = server.write_all(&bytes[..read]);
-                // The server ends the connection once it has done what it was sent.
-                let _ = server.shutdown(std::net::Shutdown::Write);
-                return;
-            }
-            let _ = server.shutdown(std::net::Shutdown::Both);
-            return;
-        }
-        if server.write_all(&bytes[..read]).is_err() {
-            break;
-        }
-    }
-    let _ = server.shutdown(std::net::Shutdown::Both);
 }
 
 #[test]

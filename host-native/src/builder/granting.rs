@@ -6,7 +6,7 @@ use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::registry_format::ComponentFormat;
 use crate::storage::{FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, Wanted};
 #[cfg(feature = "postgres")]
-use crate::{database::DatabaseOptions, storage::ServerLabel};
+use crate::{database::DatabaseOptions, description::DatabaseDescription, storage::ServerLabel};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,11 +78,12 @@ impl Granting<'_> {
                 || self.members.contains_key(&place.label)
         };
         let labels = places
-            .filter(|(toolset, place)| has_documents(place) && !is_given(toolset, place))
+            .filter(|(toolset, place)| is_for_server(place) && !is_given(toolset, place))
             .map(|(_, place)| ServerLabel {
                 label: place.label.clone(),
                 is_family: place.is_family(),
                 databases: databases(place),
+                tables: tables(place),
             });
         let server =
             options.open(self.directories.data.as_deref(), labels.collect(), statement_time);
@@ -155,10 +156,20 @@ impl Granting<'_> {
     }
 }
 
-/// Whether a place has documents, which a database server holds.
+/// Whether a database server can hold a place: one with documents, or one whose databases can be tables.
 #[cfg(feature = "postgres")]
-fn has_documents(place: &PlaceDescription) -> bool {
-    place.kind == "directory" || place.is_family()
+fn is_for_server(place: &PlaceDescription) -> bool {
+    place.kind == "directory" || place.is_family() || !tables(place).is_empty()
+}
+
+/// The names of the databases of a place whose tables a server has. The rows of a table tell no place
+/// of a family from another.
+#[cfg(feature = "postgres")]
+fn tables(place: &PlaceDescription) -> Vec<String> {
+    let has_tables = |database: &&DatabaseDescription| {
+        !place.is_family() && database.dialects.iter().any(|dialect| dialect == "postgres")
+    };
+    place.databases.iter().filter(has_tables).map(|database| database.name.clone()).collect()
 }
 
 /// The message for a place that a database server does not hold.

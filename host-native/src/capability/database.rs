@@ -49,8 +49,13 @@ impl Call {
 }
 
 impl HostConnection for Call {
-    fn dialect(&mut self, _: Resource<Connection>) -> Result<Dialect> {
-        self.asked(|_| Ok(Dialect::Sqlite))
+    fn dialect(&mut self, connection: Resource<Connection>) -> Result<Dialect> {
+        self.asked(|call| {
+            Ok(match call.opened.get(&connection)?.dialect() {
+                storage::Dialect::Sqlite => Dialect::Sqlite,
+                storage::Dialect::Postgres => Dialect::Postgres,
+            })
+        })
     }
 
     fn query(
@@ -72,7 +77,10 @@ impl HostConnection for Call {
     ) -> Answer<Resource<Transaction>> {
         self.asked(|call| {
             let database = call.opened.get(&connection)?;
-            let mode = storage::Mode::from(mode);
+            let mode = match &mode {
+                Mode::Read => storage::Mode::Read,
+                Mode::Write(scope) => storage::Mode::Write(scope.as_deref()),
+            };
             let lock = database.lock_key().filter(|_| mode.is_write());
             let lock = lock.cloned();
             if let Err(error) = call.lock_rules.check_begin(lock.as_ref()) {
@@ -152,16 +160,6 @@ impl From<Kind> for storage::DatabaseKind {
         match kind {
             Kind::Kept => storage::DatabaseKind::Kept,
             Kind::Derived => storage::DatabaseKind::Derived,
-        }
-    }
-}
-
-impl From<Mode> for storage::Mode<'static> {
-    /// The scope is ignored: the whole place is locked.
-    fn from(mode: Mode) -> storage::Mode<'static> {
-        match mode {
-            Mode::Read => storage::Mode::Read,
-            Mode::Write(_) => storage::Mode::Write(None),
         }
     }
 }

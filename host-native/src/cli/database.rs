@@ -69,6 +69,7 @@ impl DatabaseCommand {
         let done = match self.action {
             Action::Migrate(_) => match options.migrate().map_err(failed)? {
                 Migrated::Created => "the tables were made",
+                Migrated::Updated => "the tables were brought to the version of this program",
                 Migrated::UpToDate => "the tables are up to date",
             },
             Action::Check(_) => {

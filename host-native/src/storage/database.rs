@@ -1,83 +1,80 @@
-//! Databases of a place. Their writers wait for the lock of the place.
+//! A database of a place, on any medium. Its writers wait for the lock of the place.
 
-use super::lock::{Lock, Locks};
 use super::lock_key::LockKey;
 use super::timeout::LockTimeout;
-use super::writer::Writer;
-use agent_memory_storage::database::{Kind, Mode, Rows, Statement};
+use super::writer::{Writer, WriterLock};
+use agent_memory_storage::database::{self, Dialect, Effect, Mode, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::Layout;
-use agent_memory_storage_sqlite::{self as sqlite, Held, IdleConnections, Options, Transaction};
+use std::fmt::Debug;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// The time between two attempts at SQLite's own lock.
-const POLL: Duration = Duration::from_millis(1);
+/// A wait until a transaction has begun.
+pub(super) type Beginning = Pin<Box<dyn Future<Output = Result<Transaction, Error>> + Send>>;
 
-/// The databases of a storage.
-#[derive(Debug)]
-pub(super) struct Databases {
-    options: Options,
-    idle: Arc<IdleConnections>,
-    locks: Arc<Locks>,
-}
+/// A database on one medium.
+pub(super) trait DatabaseBackend: Debug + Send + Sync {
+    fn dialect(&self) -> Dialect;
 
-impl Databases {
-    pub fn new(options: Options, locks: Arc<Locks>) -> Self {
-        Databases { options, idle: Arc::default(), locks }
-    }
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
-    pub fn open(
-        &self,
-        layout: &Layout,
-        name: &str,
-        kind: Kind,
-        create: bool,
-    ) -> Result<Database, Error> {
-        if self.options.looks_only && kind == Kind::Derived {
-            let message = "derived databases are left alone";
-            return Err(Error::new(ErrorCode::Busy, message));
-        }
-        let sqlite = sqlite::Database::open(layout, name, kind, create, self.options, &self.idle)?;
-        let is_kept = kind == Kind::Kept;
-        let key = is_kept.then(|| LockKey::Directory(layout.lock_path().to_owned()));
-        Ok(Database { sqlite, locks: self.locks.clone(), key })
-    }
+    fn check(&self) -> Result<Vec<String>, Error>;
+
+    /// Joins the queue for the lock now if the transaction needs it, unless it shares that of a writer
+    /// of the same place.
+    fn begin(&self, mode: Mode<'_>, shared: Option<&WriterLock>, timeout: LockTimeout)
+    -> Beginning;
+
+    fn lock_key(&self) -> Option<&LockKey>;
+
+    fn check_writable(&self) -> Result<(), Error>;
+
+    fn location(&self) -> &str;
+
+    fn give_up(&self);
 }
 
 /// An open database. A clone is the same database.
 #[derive(Clone, Debug)]
-pub struct Database {
-    sqlite: sqlite::Database,
-    locks: Arc<Locks>,
-    key: Option<LockKey>,
-}
+pub struct Database(Arc<dyn DatabaseBackend>);
 
 impl Database {
+    pub(super) fn new(backend: impl DatabaseBackend + 'static) -> Self {
+        Database(Arc::new(backend))
+    }
+
+    /// Its SQL dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+
     /// Runs one read-only statement outside a transaction, and returns at most `max_rows` rows.
     ///
     /// # Errors
     ///
-    /// Those of [`sqlite::Database::query`].
+    /// `nested` during a transaction; `read-only` for a statement that changes something;
+    /// `not-granted` for one that no call may run; `too-large` beyond
+    /// [`MAX_ROWS_BYTES`](super::MAX_ROWS_BYTES); `busy`, `cancelled`, `io`.
     pub fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        self.sqlite.query(statement, max_rows)
+        self.0.query(statement, max_rows)
     }
 
-    /// SQLite's own check of the whole file: what it complains about.
+    /// SQLite's own check of the whole file: what it complains about. A database on a server has none.
     ///
     /// # Errors
     ///
-    /// Those of [`sqlite::Database::check`].
+    /// `nested` during a transaction; `corrupted` if the file cannot be read at all; `busy`,
+    /// `cancelled`, `io`.
     pub fn check(&self) -> Result<Vec<String>, Error> {
-        self.sqlite.check()
+        self.0.check()
     }
 
     /// Begins a transaction. There is at most one at a time.
     ///
-    /// A transaction that writes to a kept database joins the queue for the lock of its place now.
-    /// The future waits for that lock and for SQLite's own. Dropping the future ends the wait.
-    /// Under a `writer` of that place, the transaction shares the writer's lock. That lock is held
-    /// until both have ended.
+    /// A transaction that writes to a kept database joins the queue for the lock of its place now. On a
+    /// medium with scopes, it locks the scope of the mode only. The future waits for that lock and, on
+    /// this machine, for SQLite's own. Dropping the future ends the wait. Under a `writer` of that
+    /// place, the transaction shares the writer's lock. That lock is held until both have ended.
     ///
     /// # Errors
     ///
@@ -93,67 +90,35 @@ impl Database {
         writer: Option<&Writer>,
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
-        let mode = mode.unscoped();
-        let database = self.sqlite.clone();
-        let timeout = match database.kind() {
-            Kind::Kept => timeout,
-            // A call does not wait for the lock of a derived database.
-            Kind::Derived => LockTimeout::new(Duration::ZERO),
-        };
         let checked = self.check_begin(mode, writer);
-        let locks = mode.is_write() && self.lock_key().is_some() && checked.is_ok();
-        let shared = writer.filter(|_| locks).and_then(|writer| writer.database_lock().cloned());
-        let acquiring = (locks && shared.is_none())
-            .then(|| Lock::acquire(database.layout(), &self.locks, timeout));
-        async move {
-            checked?;
-            let mut until = timeout.at_the_head();
-            let lock = match acquiring {
-                Some(acquiring) => {
-                    let lock = acquiring.await?;
-                    until = lock.at_the_head;
-                    Some(Arc::new(lock))
-                }
-                None => shared,
-            };
-            let held = lock.map(|lock| lock as Held);
-            if mode.is_write() && database.is_new()? {
-                create_journal(&database, until).await?;
-            }
-            loop {
-                if let Some(transaction) = database.try_begin(mode, held.clone())? {
-                    return Ok(transaction);
-                }
-                if Instant::now() >= until {
-                    return Err(database.busy(timeout.waited()));
-                }
-                tokio::time::sleep(POLL).await;
-            }
-        }
+        let shared = writer.filter(|_| mode.is_write() && self.lock_key().is_some());
+        let begun =
+            checked.map(|()| self.0.begin(mode, shared.map(Writer::lock).as_ref(), timeout));
+        async move { begun?.await }
     }
 
     /// The same as [`Tree::lock_key`](super::Tree::lock_key). `None` for a derived database.
     pub fn lock_key(&self) -> Option<&LockKey> {
-        self.key.as_ref()
+        self.0.lock_key()
     }
 
-    /// Fails where a write transaction cannot begin.
+    /// Fails where a write transaction cannot begin. A server is not asked.
     ///
     /// # Errors
     ///
     /// `read-only`; `nested` during a transaction.
     pub fn check_writable(&self) -> Result<(), Error> {
-        self.sqlite.check_writable()
+        self.0.check_writable()
     }
 
-    /// The file as a person names it, for messages only.
+    /// The database as a person names it, for messages only.
     pub fn location(&self) -> &str {
-        self.sqlite.location()
+        self.0.location()
     }
 
     /// Interrupts the current statement, if any, and every later one. A commit is not interrupted.
     pub fn give_up(&self) {
-        self.sqlite.give_up();
+        self.0.give_up();
     }
 
     /// Checks, before any wait, that the transaction can begin.
@@ -170,8 +135,40 @@ impl Database {
     }
 }
 
-async fn create_journal(database: &sqlite::Database, until: Instant) -> Result<(), Error> {
-    let database = database.clone();
-    let created = tokio::task::spawn_blocking(move || database.create_journal(until));
-    created.await.map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))?
+/// A transaction on one medium.
+trait TransactionBackend: database::Transaction + Debug + Send + Sync {}
+
+impl<T: database::Transaction + Debug + Send + Sync> TransactionBackend for T {}
+
+/// A transaction. It is rolled back if it is dropped, or if the process ends, before its commit.
+///
+/// Share it (`Arc`) with the thread that runs a statement or a commit. The transaction then lasts
+/// until that thread is done, even if the call has ended.
+#[derive(Debug)]
+pub struct Transaction(Box<dyn TransactionBackend>);
+
+impl Transaction {
+    pub(super) fn new(
+        backend: impl database::Transaction + Debug + Send + Sync + 'static,
+    ) -> Self {
+        Transaction(Box::new(backend))
+    }
+}
+
+impl database::Transaction for Transaction {
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.0.query(statement, max_rows)
+    }
+
+    fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+        self.0.execute(statements)
+    }
+
+    fn commit(&self) -> Result<(), Error> {
+        self.0.commit()
+    }
 }

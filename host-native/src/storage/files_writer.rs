@@ -3,7 +3,7 @@
 use super::lock::{Lock, Locks};
 use super::lock_key::LockKey;
 use super::timeout::LockTimeout;
-use super::writer::WriterBackend;
+use super::writer::{WriterBackend, WriterLock};
 use agent_memory_storage::{Area, Change, CommitError, Document, Documents, Entry, Error, Status};
 use agent_memory_storage_files::{Cache, Tree as Files};
 use std::sync::Arc;
@@ -35,8 +35,8 @@ impl WriterBackend for FilesWriter {
         &self.key
     }
 
-    fn database_lock(&self) -> Option<&Arc<Lock>> {
-        Some(&self.lock)
+    fn lock(&self) -> WriterLock {
+        WriterLock::Files(self.lock.clone())
     }
 
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {

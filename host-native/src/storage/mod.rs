@@ -59,13 +59,18 @@ mod probe;
 mod registry_writer;
 #[cfg(feature = "postgres")]
 mod server;
+#[cfg(feature = "postgres")]
+mod server_database;
+#[cfg(feature = "postgres")]
+mod server_lock;
+mod sqlite_database;
 mod timeout;
 mod tree;
 mod writer;
 
 pub use agent_memory_storage as api;
 pub use agent_memory_storage::database::{
-    Effect, Kind as DatabaseKind, Mode, Rows, Statement, Value,
+    Dialect, Effect, Kind as DatabaseKind, Mode, Rows, Statement, Value,
 };
 pub use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, EntryKind, Error, ErrorCode,
@@ -76,9 +81,9 @@ pub use agent_memory_storage_files::Registered;
 pub use agent_memory_storage_files::places::{
     FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, RegistryFormat,
 };
-pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
+pub use agent_memory_storage_sqlite::MAX_ROWS_BYTES;
 pub use backend::Tree;
-pub use database::Database;
+pub use database::{Database, Transaction};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use layout_lock::lock_layout;
 pub use lock_key::LockKey;
@@ -89,10 +94,10 @@ pub use writer::Writer;
 pub(crate) use agent_memory_storage_files::places::Wanted;
 use agent_memory_storage_files::places::{Opened, Places};
 use agent_memory_storage_sqlite::Options;
-use database::Databases;
 use lock::Locks;
 #[cfg(feature = "postgres")]
 pub(crate) use server::{DatabaseServer, ServerLabel};
+use sqlite_database::Databases;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,13 +1,14 @@
-//! The places on a database server: their documents and locks. Their derived databases are files of
-//! this machine.
+//! The places on a database server: their documents, their kept databases and locks. Their derived
+//! databases are files of this machine.
 
 use super::backend::{Backend, Locking, Tree};
 use super::database::Database;
-use super::lock::Lock;
 use super::lock_key::LockKey;
+use super::server_database::ServerDatabase;
+use super::server_lock::{Locker, ServerLock};
 use super::timeout::LockTimeout;
 use super::tree::Engine;
-use super::writer::{Writer, WriterBackend};
+use super::writer::{Writer, WriterBackend, WriterLock};
 use crate::queue::{self, Queue};
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{
@@ -18,7 +19,6 @@ use agent_memory_storage_postgres::{self as postgres, Server};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// The beginning of the locations of places.
 const LOCATION: &str = "postgresql:";
@@ -40,8 +40,10 @@ pub(crate) struct ServerLabel {
     pub label: String,
     /// Whether it has places with names.
     pub is_family: bool,
-    /// The names of its kept databases, which a server does not hold.
+    /// The names of its kept databases.
     pub databases: Vec<String>,
+    /// The names of those whose tables the server has.
+    pub tables: Vec<String>,
 }
 
 impl DatabaseServer {
@@ -83,14 +85,14 @@ impl DatabaseServer {
             (true, _) => {}
         }
         let place = Place::in_group(label, name);
-        let location = self.location(of, name);
+        let tree = self.server.tree(label, name);
         Ok(Tree::new(ServerTree {
-            tree: self.server.tree(label, name),
-            reader: self.server.tree(label, name).reader(),
-            key: LockKey::Server(place),
-            location,
+            reader: tree.reader(),
+            key: LockKey::Server(place.clone()),
+            location: self.location(of, name),
             kept: of.databases.clone(),
-            server: self.clone(),
+            tables: of.tables.clone(),
+            locker: Locker { server: self.clone(), place, tree },
             engine: engine.clone(),
         }))
     }
@@ -136,7 +138,7 @@ impl DatabaseServer {
         self.server.check_writable()
     }
 
-    fn join(&self, place: &Place, scope: Option<&str>) -> queue::Place {
+    pub(super) fn join(&self, place: &Place, scope: Option<&str>) -> queue::Place {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|_, queue| !queue.is_empty());
         let key = (place.clone(), scope.map(str::to_owned));
@@ -147,21 +149,36 @@ impl DatabaseServer {
 /// A place on a server.
 #[derive(Debug)]
 struct ServerTree {
-    tree: postgres::Tree,
     reader: postgres::Reader,
     key: LockKey,
     location: String,
     kept: Vec<String>,
-    server: Arc<DatabaseServer>,
+    tables: Vec<String>,
+    locker: Locker,
     engine: Arc<Engine>,
 }
 
 impl ServerTree {
-    fn place(&self) -> &Place {
-        match &self.key {
-            LockKey::Server(place) => place,
-            LockKey::Directory(_) => unreachable!("the place is on a server"),
+    /// A kept database. The server is not asked.
+    fn open_tables(&self, name: &str, create: bool) -> Result<Database, Error> {
+        if self.tables.iter().any(|tables| tables == name) {
+            return Ok(Database::new(ServerDatabase {
+                tables: self.locker.server.server.database(),
+                locker: self.locker.clone(),
+                key: self.key.clone(),
+                location: self.location.clone(),
+            }));
         }
+        if !create && self.kept.iter().any(|kept| kept == name) {
+            let message = format!("there is no database `{name}` on the server");
+            return Err(Error::new(ErrorCode::NotFound, message));
+        }
+        let message = format!(
+            "the database `{}` cannot be kept on a database server, which has no tables for \
+             it: choose a format of documents, such as `json`",
+            name.escape_debug()
+        );
+        Err(Error::new(ErrorCode::NotGranted, message))
     }
 
     /// Refuses the names that a directory keeps for databases and locks, as every host does.
@@ -198,40 +215,26 @@ impl Backend for ServerTree {
         true
     }
 
-    /// The writers of a scope wait in this process, so that one of them at a time takes a connection.
     fn lock(&self, scope: Option<&str>, timeout: LockTimeout) -> Locking {
-        let place = self.server.join(self.place(), scope);
-        let tree = self.tree.clone();
-        let scope = scope.map(str::to_owned);
+        let locking = self.locker.lock(scope, timeout);
         let key = self.key.clone();
         let kept = self.kept.clone();
         Box::pin(async move {
-            timeout.within(place.served()).await?;
-            let wait = timeout.at_the_head().saturating_duration_since(Instant::now());
-            let lock = tree.lock(scope, wait).await?;
-            let reader = lock.reader();
-            Ok(Writer::new(ServerWriter { lock, reader, key, kept, _place: place }))
+            let lock = Arc::new(locking.await?);
+            let reader = lock.lock.reader();
+            Ok(Writer::new(ServerWriter { lock, reader, key, kept }))
         })
     }
 
     fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
         if kind == Kind::Kept {
-            if !create && self.kept.iter().any(|kept| kept == name) {
-                let message = format!("there is no database `{name}` on the server");
-                return Err(Error::new(ErrorCode::NotFound, message));
-            }
-            let message = format!(
-                "the database `{}` cannot be kept on a database server, which has documents only: \
-                 choose a format of documents, such as `json`",
-                name.escape_debug()
-            );
-            return Err(Error::new(ErrorCode::NotGranted, message));
+            return self.open_tables(name, create);
         }
-        let Some(derived) = &self.server.derived else {
+        let Some(derived) = &self.locker.server.derived else {
             let message = "there is no data directory for derived databases";
             return Err(Error::new(ErrorCode::Busy, message));
         };
-        let directory = match self.place() {
+        let directory = match &self.locker.place {
             Place::Named { label, name } if name.is_empty() => derived.join(label),
             Place::Named { label, name } => derived.join(label).join(name),
             Place::Repository(_) => unreachable!("a repository is on this machine"),
@@ -261,12 +264,10 @@ impl Documents for ServerTree {
 /// The right to change a place on a server, or one of its scopes.
 #[derive(Debug)]
 struct ServerWriter {
-    lock: Arc<postgres::Lock>,
+    lock: Arc<ServerLock>,
     reader: postgres::Reader,
     key: LockKey,
     kept: Vec<String>,
-    // The connection is free before the next writer of this process asks for one.
-    _place: queue::Place,
 }
 
 impl WriterBackend for ServerWriter {
@@ -274,8 +275,8 @@ impl WriterBackend for ServerWriter {
         &self.key
     }
 
-    fn database_lock(&self) -> Option<&Arc<Lock>> {
-        None
+    fn lock(&self) -> WriterLock {
+        WriterLock::Server(self.lock.clone())
     }
 
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
@@ -290,7 +291,7 @@ impl WriterBackend for ServerWriter {
                 return Err(CommitError { error, change: Some(index as u32), applied: 0 });
             }
         }
-        self.lock.commit(changes)
+        self.lock.lock.commit(changes)
     }
 }
 

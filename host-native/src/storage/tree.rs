@@ -1,10 +1,11 @@
 //! A place on this machine: its documents, its lock and its databases.
 
 use super::backend::{Backend, Locking, Tree};
-use super::database::{Database, Databases};
+use super::database::Database;
 use super::files_writer::FilesWriter;
 use super::lock::Locks;
 use super::lock_key::LockKey;
+use super::sqlite_database::Databases;
 use super::timeout::LockTimeout;
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;

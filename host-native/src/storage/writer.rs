@@ -2,6 +2,8 @@
 
 use super::lock::Lock;
 use super::lock_key::LockKey;
+#[cfg(feature = "postgres")]
+use super::server_lock::ServerLock;
 use agent_memory_storage::{Area, Change, CommitError, Document, Documents, Entry, Error, Status};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,12 +12,41 @@ use std::sync::Arc;
 pub(super) trait WriterBackend: Documents + Debug + Send + Sync {
     fn lock_key(&self) -> &LockKey;
 
-    /// The lock that a transaction of a kept database shares; none if the place has no such database.
-    fn database_lock(&self) -> Option<&Arc<Lock>>;
+    /// The lock, which a transaction of a kept database may share.
+    fn lock(&self) -> WriterLock;
 
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
 
     fn commit_and_cache(&self, changes: Vec<Change>) -> Result<Vec<Option<String>>, CommitError>;
+}
+
+/// The lock of a writer.
+#[derive(Debug)]
+pub(super) enum WriterLock {
+    Files(Arc<Lock>),
+    #[cfg(feature = "postgres")]
+    Server(Arc<ServerLock>),
+}
+
+impl WriterLock {
+    /// The lock of a place on this machine.
+    #[cfg_attr(not(feature = "postgres"), allow(clippy::unnecessary_wraps))]
+    pub fn of_files(&self) -> Option<&Arc<Lock>> {
+        match self {
+            WriterLock::Files(lock) => Some(lock),
+            #[cfg(feature = "postgres")]
+            WriterLock::Server(_) => None,
+        }
+    }
+
+    /// The lock of a place on a server.
+    #[cfg(feature = "postgres")]
+    pub fn of_server(&self) -> Option<&Arc<ServerLock>> {
+        match self {
+            WriterLock::Files(_) => None,
+            WriterLock::Server(lock) => Some(lock),
+        }
+    }
 }
 
 /// Changes one tree. Its place is locked until this is dropped or the process ends. A transaction
@@ -36,8 +67,8 @@ impl Writer {
         self.0.lock_key()
     }
 
-    pub(super) fn database_lock(&self) -> Option<&Arc<Lock>> {
-        self.0.database_lock()
+    pub(super) fn lock(&self) -> WriterLock {
+        self.0.lock()
     }
 
     /// The same as `commit`, but also caches a long document.

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent_memory_storage::{
-    Area, Change, CommitError, Error, ErrorCode, MAY_STAND, Splice, already_exists,
+    Area, Change, CommitError, Error, ErrorCode, Splice, already_exists,
     check_consistent, check_count, check_size, version_mismatch, version_of,
 };
 use futures_util::future::try_join_all;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
@@ -17,19 +16,7 @@ use super::documents::{above, area_number, check_path};
 use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::Lock;
 use super::query::{self, Parameter};
-use super::server::{Server, texts};
-
-/// How long the outcome of a commit is looked for after its connection broke.
-const LOOK_FOR: Duration = Duration::from_secs(30);
-
-/// The time between two looks.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// An answered commit is remembered for this time, in hours. It is looked for within a minute.
-const REMEMBERED_HOURS: u32 = 1;
-
-/// One commit in so many forgets old ones.
-const FORGETS_EVERY: u64 = 1_000;
+use super::server::texts;
 
 /// The error of the change with an index, or of the whole commit.
 type Refused = (Option<usize>, Error);
@@ -69,14 +56,14 @@ impl Lock {
 
     async fn committed(&self, changes: &[Change]) -> Result<Vec<Option<String>>, Refused> {
         check_changes(changes)?;
-        let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
-        let (high, low) =
-            number.map_err(|_| (None, Error::new(ErrorCode::Io, "no random number")))?;
-        let key = format!("{high:016x}{low:016x}");
         let mut state = self.state.lock().await;
+        if state.transacts {
+            let message = "the call has a transaction on rows: commit documents before or after it";
+            return Err((None, Error::new(ErrorCode::Nested, message)));
+        }
         let connection = self.ensure(&mut state).await.map_err(|error| (None, error))?;
         let client = connection.client();
-        let Ok(applied) = timeout(self.patience(), self.apply(client, changes, &key)).await else {
+        let Ok(applied) = timeout(self.patience(), self.apply(client, changes)).await else {
             state.give_up();
             return Err((None, silent()));
         };
@@ -95,25 +82,7 @@ impl Lock {
                 return Err((index, storage_error(&error)));
             }
         };
-        match timeout(self.patience(), client.batch_execute("COMMIT")).await {
-            Ok(Ok(())) => connection.in_transaction = false,
-            Err(_) => {
-                state.give_up();
-                find_out(&self.server, &key).await.map_err(|error| (None, error))?;
-            }
-            Ok(Err(error)) if is_lost(&error) => {
-                state.close();
-                self.server.pool().close_idle();
-                find_out(&self.server, &key).await.map_err(|error| (None, error))?;
-            }
-            Ok(Err(error)) => {
-                state.roll_back();
-                return Err((None, storage_error(&error)));
-            }
-        }
-        if high % FORGETS_EVERY == 0 {
-            self.server.spawn(forget_old(self.server.clone()));
-        }
+        self.conclude(&mut state).await.map_err(|error| (None, error))?;
         Ok(versions)
     }
 
@@ -122,7 +91,6 @@ impl Lock {
         &self,
         client: &Client,
         changes: &[Change],
-        key: &str,
     ) -> Result<Vec<Option<String>>, Failed> {
         let before = self.before(client, changes).await?;
         let mut writes = Vec::new();
@@ -149,11 +117,6 @@ impl Lock {
             });
             try_join_all(sent).await?;
         }
-        let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
-        let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key)];
-        query::execute(client, sql, &parameters)
-            .await
-            .map_err(|error| Failed::Database(None, error))?;
         Ok(versions)
     }
 
@@ -376,42 +339,4 @@ fn check_length(path: &str) -> Result<(), Error> {
         path.len()
     );
     Err(Error::new(ErrorCode::InvalidPath, message))
-}
-
-/// Finds out whether a commit was made whose connection broke. Puts its key where the commit would
-/// have put it, and waits while the commit is under way. If the key is there already, the commit was
-/// made. Otherwise it never will be, since no other transaction can put the same key.
-///
-/// # Errors
-///
-/// `busy` if it was not made; `io` if that is not known.
-async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
-    let sql = "INSERT INTO agent_memory.calls AS c (tenant, key, made) VALUES ($1, $2, false) \
-        ON CONFLICT (tenant, key) DO UPDATE SET made = c.made RETURNING made";
-    let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
-    let until = Instant::now() + LOOK_FOR;
-    while Instant::now() < until {
-        if let Ok(Ok(connection)) = timeout_at(until, server.pool().connection()).await {
-            let put = query::rows(connection.client(), sql, &parameters);
-            if let Ok(Ok(rows)) = timeout_at(until, put).await
-                && let Some(row) = rows.first()
-            {
-                return if row.get(0) { Ok(()) } else { Err(Error::new(ErrorCode::Busy, lost())) };
-            }
-            connection.close();
-        }
-        tokio::time::sleep(PAUSE).await;
-    }
-    let message = format!("the connection to the database was lost during the commit{MAY_STAND}");
-    Err(Error::new(ErrorCode::Io, message))
-}
-
-async fn forget_old(server: Server) {
-    let sql = format!(
-        "DELETE FROM agent_memory.calls WHERE tenant = {} \
-         AND answered_at < now() - interval '{REMEMBERED_HOURS} hours'",
-        server.tenant()
-    );
-    // Another commit will try again.
-    drop(server.rows(&sql, &[]).await);
 }

@@ -7,7 +7,6 @@ use agent_memory_storage::{
     Area, Document, Documents, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES,
     Status, path,
 };
-use tokio::task::JoinHandle;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
@@ -39,15 +38,6 @@ impl Server {
     }
 }
 
-/// Work that ends when nobody waits for it any more.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Tree {
     /// Reads with any connection.
     pub fn reader(&self) -> Reader {
@@ -62,10 +52,7 @@ impl Tree {
     /// `busy` after that time, or if the database cannot be reached now; `permission`, `io`.
     pub async fn lock(&self, scope: Scope, wait: Duration) -> Result<Arc<Lock>, Error> {
         let acquiring = Lock::acquire(self.server.clone(), self.place.clone(), scope, wait);
-        let mut acquiring = AbortOnDrop(self.server.spawn(acquiring));
-        let acquired = (&mut acquiring.0).await;
-        let closing = |_| Error::new(ErrorCode::Cancelled, "the host is closing");
-        Ok(Arc::new(acquired.map_err(closing)??))
+        Ok(Arc::new(self.server.run(acquiring).await?))
     }
 }
 

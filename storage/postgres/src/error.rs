@@ -21,6 +21,15 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
             "other writers kept the lock: try again, or wait longer (`lock_wait`)".to_owned(),
         ),
         "57014" => (ErrorCode::Cancelled, "a statement of the database took too long".to_owned()),
+        "23505" => (
+            ErrorCode::AlreadyExists,
+            format!("a statement breaks a unique constraint of the database: {}", found.message()),
+        ),
+        "22021" | "22P05" => (ErrorCode::Io, NO_NUL.to_owned()),
+        "54000" => (
+            ErrorCode::TooLarge,
+            "a text is too long for an index of the database: shorten it".to_owned(),
+        ),
         "53100" => (ErrorCode::NoSpace, "the disk of the database is full".to_owned()),
         "25006" => (ErrorCode::ReadOnly, "the database can only be read".to_owned()),
         "40001" | "40P01" => {
@@ -44,6 +53,10 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
     };
     Error { code, message, detail: Some(state.code().to_owned()) }
 }
+
+/// The message for a text that PostgreSQL cannot keep.
+pub(crate) const NO_NUL: &str =
+    "a text has the character NUL (U+0000), which the database cannot keep: take it out";
 
 /// The message for a database that was not migrated.
 pub(crate) const NO_TABLES: &str =

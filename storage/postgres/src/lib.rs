@@ -1,4 +1,4 @@
-//! Documents and locks of places on PostgreSQL, for several servers that share one memory.
+//! Documents, rows and locks of places on PostgreSQL, for several servers that share one memory.
 //!
 //! A [`Server`] is a pool of connections to one database. It opens the [`Tree`] of a place, whose
 //! documents are rows of one table, with their version as their stamp. A [`Lock`] is a transaction
@@ -8,18 +8,26 @@
 //! PgBouncer in transaction mode may stand between.
 
 mod commit;
+mod database;
 mod documents;
 mod error;
 mod lock;
+mod outcome;
 mod pool;
 mod query;
 mod schema;
 mod server;
+mod statement;
 mod tls;
+mod toolset_tables;
+mod transaction;
 mod url;
+mod value;
 
+pub use database::Database;
 pub use documents::{Reader, Tree};
 pub use lock::{Lock, Scope};
 pub use schema::{Checked, Migrated, VERSION};
 pub use server::{Options, Server};
+pub use transaction::Transaction;
 pub use url::{DatabaseUrl, UrlError};

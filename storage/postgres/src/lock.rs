@@ -13,10 +13,10 @@ use super::query::{self, Parameter, literal};
 use super::server::Server;
 
 /// How long a transaction may wait for its client, in seconds: for one that hangs.
-const IDLE_SECONDS: u32 = 60;
+pub(crate) const IDLE_SECONDS: u32 = 60;
 
 /// How long an answer of the database may be under way.
-const NETWORK_TIME: Duration = Duration::from_secs(5);
+pub(crate) const NETWORK_TIME: Duration = Duration::from_secs(5);
 
 /// The part of a place that a writer locks: the whole place, or one scope of it.
 pub type Scope = Option<String>;
@@ -36,9 +36,12 @@ pub struct Lock {
     _writer: OwnedSemaphorePermit,
 }
 
-/// The connection of a lock.
+/// The connection of a lock, or of a transaction that reads.
+#[derive(Default)]
 pub(crate) struct State {
-    connection: Option<Connection>,
+    pub connection: Option<Connection>,
+    /// Whether a transaction on rows uses the lock now.
+    pub transacts: bool,
 }
 
 impl std::fmt::Debug for State {
@@ -58,7 +61,7 @@ impl Lock {
         let writers = server.pool().writers.clone().acquire_owned();
         let writer = within(Instant::now() + wait, writers).await?;
         let writer = writer.expect("it is never closed");
-        let state = Mutex::new(State { connection: None });
+        let state = Mutex::default();
         let lock = Self { server, place, scope, wait, state, _writer: writer };
         lock.ensure(&mut *lock.state.lock().await).await?;
         Ok(lock)
@@ -128,11 +131,13 @@ impl Lock {
             Some(scope) => lock("", "SHARE") + &lock(&format!("/{scope}"), "UPDATE"),
         };
         format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}; \
+            "BEGIN ISOLATION LEVEL READ COMMITTED; {}; SET LOCAL lock_timeout = {}; \
              SET LOCAL statement_timeout = {}; \
-             SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'; {locks}",
+             SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'; {locks} {}",
+            self.server.set_tenant(),
             wait.as_millis().max(1),
             (wait + self.server.statement_time()).as_millis(),
+            self.server.settings(),
         )
     }
 

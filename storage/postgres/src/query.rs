@@ -1,7 +1,7 @@
 //! Unnamed statements, one round trip each.
 
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Row};
+use tokio_postgres::{Client, Row, RowStream};
 
 /// The value and the type of a parameter.
 pub(crate) struct Parameter(Box<dyn ToSql + Sync + Send>, Type);
@@ -18,6 +18,15 @@ impl Parameter {
     pub fn integer(value: i64) -> Self {
         Self::new(value, Type::INT8)
     }
+}
+
+/// The rows of a statement, as they arrive.
+pub(crate) async fn stream(
+    client: &Client,
+    sql: &str,
+    parameters: &[Parameter],
+) -> Result<RowStream, tokio_postgres::Error> {
+    client.query_typed_raw(sql, typed(parameters)).await
 }
 
 fn typed(parameters: &[Parameter]) -> Vec<(&(dyn ToSql + Sync), Type)> {

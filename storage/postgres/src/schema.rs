@@ -7,9 +7,10 @@ use tokio_postgres::types::Type;
 use super::error::{NO_TABLES, storage_error};
 use super::query::{self, Parameter};
 use super::server::Server;
+use super::toolset_tables;
 
 /// The version of the tables.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = 2;
 
 /// The key of the lock of migrations. A migration is one transaction, also through a pooler.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
@@ -68,6 +69,8 @@ pub struct Checked {
 pub enum Migrated {
     /// It made the tables.
     Created,
+    /// It brought the tables from an earlier version to this one. Servers of that version go on no more.
+    Updated,
     /// The tables had this version already.
     UpToDate,
 }
@@ -88,19 +91,24 @@ impl Server {
             let Some(row) = rows.first() else {
                 return Err(Error::new(ErrorCode::Io, NO_TABLES));
             };
-            check_version(row.get(0))?;
+            let version = row.get(0);
+            if version != VERSION {
+                return Err(not_of_this_version(version));
+            }
             Ok(Checked { database: row.get(1) })
         })
     }
 
-    /// Makes the tables. Of several programs that migrate at once, one does it.
+    /// Makes the tables, or brings them to the version of this program. Of several programs that migrate
+    /// at once, one does it. The given statements make the tables of toolsets, in order.
     ///
     /// # Errors
     ///
     /// `io` if the tables have a later version, or the user may not make them; those of
     /// [`check`](Server::check). Nothing was changed then.
-    pub fn migrate(&self) -> Result<Migrated, Error> {
+    pub fn migrate(&self, toolset_tables: &[String]) -> Result<Migrated, Error> {
         let server = self.clone();
+        let toolset_tables = toolset_tables.to_vec();
         let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
         let (high, low) = number.map_err(|_| Error::new(ErrorCode::Io, "no random number"))?;
         self.wait(async move {
@@ -113,12 +121,21 @@ impl Server {
             let client = connection.client();
             let failed = |error: tokio_postgres::Error| storage_error(&error);
             client.batch_execute(&begin).await.map_err(failed)?;
-            if let Some(version) = version(client).await.map_err(failed)? {
-                check_version(version)?;
-                return Ok(Migrated::UpToDate);
+            let before = version(client).await.map_err(failed)?;
+            let done = match before {
+                None => Migrated::Created,
+                Some(VERSION) => return Ok(Migrated::UpToDate),
+                Some(later) if later > VERSION => return Err(not_of_this_version(later)),
+                Some(_) => Migrated::Updated,
+            };
+            if before.is_none() {
+                client.batch_execute(TABLES).await.map_err(failed)?;
             }
-            client.batch_execute(TABLES).await.map_err(failed)?;
-            let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2)";
+            if before.unwrap_or_default() < toolset_tables::SINCE {
+                toolset_tables::make(client, &toolset_tables).await.map_err(failed)?;
+            }
+            let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2) \
+                       ON CONFLICT (single) DO UPDATE SET version = excluded.version";
             let parameters = [
                 Parameter::new(VERSION, Type::INT4),
                 Parameter::text(format!("{high:016x}{low:016x}")),
@@ -126,7 +143,7 @@ impl Server {
             query::execute(client, sql, &parameters).await.map_err(failed)?;
             client.batch_execute("COMMIT").await.map_err(failed)?;
             connection.in_transaction = false;
-            Ok(Migrated::Created)
+            Ok(done)
         })
     }
 }
@@ -157,14 +174,11 @@ async fn version(client: &Client) -> Result<Option<i32>, tokio_postgres::Error> 
     Ok(rows.first().map(|row| row.get(0)))
 }
 
-fn check_version(version: i32) -> Result<(), Error> {
-    if version == VERSION {
-        return Ok(());
-    }
+fn not_of_this_version(version: i32) -> Error {
     let message = if version < VERSION {
         "the tables of the database are of an earlier version: run `agent-memory database migrate`"
     } else {
         "a later version of agent-memory made the tables of the database: update this program"
     };
-    Err(Error::new(ErrorCode::Io, message))
+    Error::new(ErrorCode::Io, message)
 }

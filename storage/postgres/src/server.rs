@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode, path};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
@@ -208,8 +209,22 @@ impl Server {
         &self.0.pool
     }
 
-    pub(crate) fn tenant(&self) -> i64 {
+    /// The number of its tenant.
+    pub fn tenant(&self) -> i64 {
         self.0.options.tenant
+    }
+
+    /// The statement after BEGIN that says whose rows the transaction reads and makes.
+    pub(crate) fn set_tenant(&self) -> String {
+        format!("SET LOCAL agent_memory.tenant = '{}'", self.tenant())
+    }
+
+    /// The settings of a transaction on rows: the schema of the tables, and the time of a statement.
+    pub(crate) fn settings(&self) -> String {
+        format!(
+            "SET LOCAL search_path = agent_memory, pg_catalog; SET LOCAL statement_timeout = {}",
+            self.statement_time().as_millis().max(1)
+        )
     }
 
     pub(crate) fn statement_time(&self) -> Duration {
@@ -266,12 +281,32 @@ impl Server {
         result.recv().expect("the work on the database ends")
     }
 
+    /// Runs work on the thread of the database, and waits for it without blocking. A future that is
+    /// dropped gives the work up.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        let mut running = AbortOnDrop(self.spawn(work));
+        let done = (&mut running.0).await;
+        done.map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))?
+    }
+
     /// Runs work on the thread of the database.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> tokio::task::JoinHandle<T> {
+    ) -> JoinHandle<T> {
         self.0.runtime.as_ref().expect("it runs until this is dropped").spawn(work)
+    }
+}
+
+/// Work that ends when nobody waits for it any more.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

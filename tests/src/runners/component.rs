@@ -34,8 +34,7 @@ impl ComponentSession {
         Ok(Box::new(Self::open(case, Scratch::from_case(case), None)?))
     }
 
-    /// Starts a case in a scratch directory. With a database, the places are there, apart from that of
-    /// `layers`.
+    /// Starts a case in a scratch directory. With a database, the places are there.
     pub fn open(
         case: &Case,
         scratch: Scratch,
@@ -44,11 +43,10 @@ impl ComponentSession {
         let clock = &case.text.clock;
         let mut settings = scratch.settings(case);
         if database.is_some() {
-            settings.retain(|(toolset, name, _)| (&**toolset, &**name) != ("records", "directory"));
-            if case.toolset() == "memory" {
-                let file = scratch.shown(&scratch.layers_file());
-                settings.push(("layers".into(), "file".into(), file.into()));
-            }
+            let is_path = |toolset: &str, name: &str| {
+                [("records", "directory"), ("layers", "file")].contains(&(toolset, name))
+            };
+            settings.retain(|(toolset, name, _)| !is_path(toolset, name));
         }
         let settings = settings.into_iter();
         let left_out = left_out()?.into_iter();

@@ -11,9 +11,10 @@ use agent_memory_conformance::report::Report;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::database::{DatabaseOptions, DatabaseUrl};
 use agent_memory_host::storage::api::Documents as _;
-use agent_memory_host::storage::{Area, Change, EntryKind};
+use agent_memory_host::storage::{Area, Change, EntryKind, Error, Statement, Value as SqlValue};
+use agent_memory_storage_memory::sql;
 use agent_memory_storage_postgres::{Options, Reader, Server};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::TIMEOUT;
 use crate::postgres::PostgresServer;
@@ -22,6 +23,13 @@ use crate::scratch::Scratch;
 
 /// The name in the report, and of its expectations.
 pub const RUNNER: &str = "postgres";
+
+/// The most rows of a query.
+const MAX_ROWS: u32 = 100_000;
+
+/// The tables of spec 002, which a case gives in SQLite.
+const LAYERS: [&str; 5] =
+    ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
 
 /// The beginning of the locations of stores.
 const STORES: &str = "postgresql:stores";
@@ -67,6 +75,10 @@ impl PostgresSession {
             _ => None,
         };
         let scratch = Scratch::from_case(case);
+        empty_tables(&server)?;
+        if case.toolset() == "layers" {
+            move_rows_to_server(&scratch, &server)?;
+        }
         if let Some(label) = label {
             move_to_server(case, label, &scratch, &server)?;
         }
@@ -89,7 +101,7 @@ impl Session for PostgresSession {
     }
 
     fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
-        self.session.query(sql)
+        rows(&self.server, sql)
     }
 
     fn finish(self: Box<Self>) -> Result<Documents, String> {
@@ -99,7 +111,6 @@ impl Session for PostgresSession {
             return Err(format!("these are in files: {:?}", on_disk.keys()));
         }
         let mut documents = Documents::new();
-        let failed = |error: agent_memory_host::storage::Error| error.message;
         if label == "stores" {
             for name in self.server.places(label).map_err(failed)? {
                 let reader = self.server.tree(label, &name).reader();
@@ -113,6 +124,86 @@ impl Session for PostgresSession {
     }
 }
 
+fn failed(error: Error) -> String {
+    error.message
+}
+
+/// Takes the rows of earlier cases out of the tables of toolsets, so that numbers begin with 1.
+fn empty_tables(server: &Server) -> Result<(), String> {
+    let of_toolsets = "SELECT c.relname::text FROM pg_class AS c \
+        JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant' \
+        WHERE c.relkind = 'r' AND a.atttypid = 'agent_memory.tenant'::regtype";
+    let tables: Vec<String> = rows(server, of_toolsets)?
+        .iter()
+        .filter_map(|row| Some(format!("agent_memory.{}", row.first()?.as_str()?)))
+        .collect();
+    server.execute(&format!("TRUNCATE {} RESTART IDENTITY", tables.join(", "))).map_err(failed)
+}
+
+/// The rows of a query of the server, as JSON.
+fn rows(server: &Server, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+    let statement = Statement { sql: sql.to_owned(), parameters: Vec::new() };
+    let answer = server.database().query(&statement, MAX_ROWS);
+    let answer = answer.map_err(|error| format!("{}: {sql}", error.message))?;
+    let value = |value| match value {
+        SqlValue::Null => Ok(Value::Null),
+        SqlValue::Integer(value) => Ok(value.into()),
+        SqlValue::Real(value) => Ok(value.into()),
+        SqlValue::Text(value) => Ok(value.into()),
+        SqlValue::Blob(_) => Err(format!("a blob is no JSON: {sql}")),
+    };
+    let row = |row: Vec<SqlValue>| row.into_iter().map(value).collect();
+    answer.rows.into_iter().map(row).collect()
+}
+
+/// Moves the rows of layers that a case gives from a SQLite file to the server, with their numbers.
+fn move_rows_to_server(scratch: &Scratch, server: &Server) -> Result<(), String> {
+    let file = scratch.layers_file();
+    if !file.exists() {
+        return Ok(());
+    }
+    let here = |sql: &str| sql::rows_of_file(&file, sql);
+    for table in LAYERS {
+        let columns = here(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
+        let columns: Vec<&str> = columns.iter().filter_map(|row| row[0].as_str()).collect();
+        if columns.is_empty() {
+            continue;
+        }
+        let named = columns.iter().map(|name| format!("'{name}', \"{name}\""));
+        let object = format!("json_object({})", named.collect::<Vec<_>>().join(", "));
+        let given = here(&format!("SELECT {object} FROM {table} ORDER BY id"))?;
+        let given: Result<Vec<Value>, _> = given
+            .iter()
+            .map(|row| serde_json::from_str(row[0].as_str().unwrap_or_default()))
+            .collect();
+        let given = json!(given.map_err(|error| error.to_string())?).to_string();
+        let columns = columns.join(", ");
+        let insert = format!(
+            "INSERT INTO agent_memory.{table} (tenant, {columns}) OVERRIDING SYSTEM VALUE \
+             SELECT {}, {columns} FROM json_populate_recordset(NULL::agent_memory.{table}, \
+             convert_from('\\x{}', 'UTF8')::json)",
+            server.tenant(),
+            given.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()
+        );
+        server.execute(&insert).map_err(failed)?;
+        let last = here(&format!("SELECT seq FROM sqlite_sequence WHERE name = '{table}'"))?;
+        if let Some(last) = last.first().and_then(|row| row[0].as_i64()) {
+            let next = last + 1;
+            let restart = format!(
+                "ALTER TABLE agent_memory.{table} ALTER COLUMN id RESTART WITH {next}"
+            );
+            server.execute(&restart).map_err(failed)?;
+        }
+        let agents = format!(
+            "INSERT INTO agent_memory.layers_agents (tenant, agent_id) \
+             SELECT DISTINCT tenant, agent_id FROM agent_memory.{table} ON CONFLICT DO NOTHING"
+        );
+        server.execute(&agents).map_err(failed)?;
+    }
+    let directory = file.parent().expect("it is in a directory");
+    fs::remove_dir_all(directory).map_err(|error| error.to_string())
+}
+
 /// Moves the documents that a case gives from the scratch directory to the server.
 fn move_to_server(
     case: &Case,
@@ -120,7 +211,6 @@ fn move_to_server(
     scratch: &Scratch,
     server: &Server,
 ) -> Result<(), String> {
-    let failed = |error: agent_memory_host::storage::Error| error.message;
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let put = |name: &str, path: &str, contents: Vec<u8>| {
@@ -153,7 +243,7 @@ fn collect(
     directory: &str,
     prefix: &str,
     documents: &mut Documents,
-) -> Result<(), agent_memory_host::storage::Error> {
+) -> Result<(), Error> {
     for entry in reader.list(Area::Documents, directory)?.unwrap_or_default() {
         let path = match directory {
             "" => entry.name,

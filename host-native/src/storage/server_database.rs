@@ -1,0 +1,98 @@
+//! A kept database of a place on a database server: the tables of its toolset.
+
+use super::database::{Beginning, DatabaseBackend, Transaction};
+use super::lock_key::LockKey;
+use super::server_lock::{Locker, ServerLock};
+use super::timeout::LockTimeout;
+use super::writer::WriterLock;
+use agent_memory_storage::Error;
+use agent_memory_storage::database::{self, Dialect, Effect, Mode, Rows, Statement};
+use agent_memory_storage_postgres as postgres;
+use std::sync::Arc;
+
+/// A database on a server.
+#[derive(Debug)]
+pub(super) struct ServerDatabase {
+    pub tables: postgres::Database,
+    pub locker: Locker,
+    pub key: LockKey,
+    pub location: String,
+}
+
+impl DatabaseBackend for ServerDatabase {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.tables.query(statement, max_rows)
+    }
+
+    fn check(&self) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn begin(
+        &self,
+        mode: Mode<'_>,
+        shared: Option<&WriterLock>,
+        timeout: LockTimeout,
+    ) -> Beginning {
+        let tables = self.tables.clone();
+        let Mode::Write(scope) = mode else {
+            return Box::pin(async move { Ok(Transaction::new(tables.begin_read().await?)) });
+        };
+        let shared = shared.and_then(WriterLock::of_server).cloned();
+        let acquiring = shared.is_none().then(|| self.locker.lock(scope, timeout));
+        Box::pin(async move {
+            let lock = match (shared, acquiring) {
+                (None, Some(acquiring)) => Arc::new(acquiring.await?),
+                (shared, _) => shared.expect("it is shared, or acquired"),
+            };
+            let transaction = tables.begin_write(lock.lock.clone()).await?;
+            Ok(Transaction::new(ServerTransaction { transaction, _lock: lock }))
+        })
+    }
+
+    fn lock_key(&self) -> Option<&LockKey> {
+        Some(&self.key)
+    }
+
+    fn check_writable(&self) -> Result<(), Error> {
+        self.tables.check_free()
+    }
+
+    fn location(&self) -> &str {
+        &self.location
+    }
+
+    fn give_up(&self) {
+        self.tables.give_up();
+    }
+}
+
+/// A transaction that writes.
+#[derive(Debug)]
+struct ServerTransaction {
+    // Must be dropped before the lock.
+    transaction: postgres::Transaction,
+    _lock: Arc<ServerLock>,
+}
+
+impl database::Transaction for ServerTransaction {
+    fn dialect(&self) -> Dialect {
+        self.transaction.dialect()
+    }
+
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.transaction.query(statement, max_rows)
+    }
+
+    fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+        self.transaction.execute(statements)
+    }
+
+    fn commit(&self) -> Result<(), Error> {
+        self.transaction.commit()
+    }
+}

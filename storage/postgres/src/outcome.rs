@@ -1,0 +1,111 @@
+//! The end of a transaction that changes something: its commit, and finding out whether it was made.
+
+use std::time::Duration;
+
+use agent_memory_storage::{Error, ErrorCode, MAY_STAND};
+use futures_util::future::join;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::error::{is_lost, lost, storage_error};
+use super::lock::{Lock, State};
+use super::query::{self, Parameter};
+use super::server::Server;
+
+/// How long the outcome of a commit is looked for after its connection broke.
+const LOOK_FOR: Duration = Duration::from_secs(30);
+
+/// The time between two looks.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// An answered commit is remembered for this time, in hours. It is looked for within a minute.
+const REMEMBERED_HOURS: u32 = 1;
+
+/// One commit in so many forgets old ones.
+const FORGETS_EVERY: u64 = 1_000;
+
+impl Lock {
+    /// Commits the open transaction of the lock, in one round trip. It leaves a row by which the outcome
+    /// is found out if the connection breaks.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if the connection was lost and nothing was changed; `io` if that is not known; those of
+    /// the database. The transaction has ended.
+    pub(crate) async fn conclude(&self, state: &mut State) -> Result<(), Error> {
+        let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
+        let Ok((high, low)) = number else {
+            state.roll_back();
+            return Err(Error::new(ErrorCode::Io, "no random number"));
+        };
+        let key = format!("{high:016x}{low:016x}");
+        let Some(connection) = &mut state.connection else {
+            return Err(Error::new(ErrorCode::Busy, lost()));
+        };
+        let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
+        let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key.as_str())];
+        let client = connection.client();
+        let both = join(
+            query::execute(client, sql, &parameters),
+            client.batch_execute("COMMIT"),
+        );
+        match timeout(self.patience(), both).await.map(|(put, committed)| put.and(committed)) {
+            Ok(Ok(())) => connection.in_transaction = false,
+            Err(_) => {
+                state.give_up();
+                find_out(&self.server, &key).await?;
+            }
+            Ok(Err(error)) if is_lost(&error) => {
+                state.close();
+                self.server.pool().close_idle();
+                find_out(&self.server, &key).await?;
+            }
+            // After an error of the row, COMMIT has rolled back.
+            Ok(Err(error)) => {
+                state.roll_back();
+                return Err(storage_error(&error));
+            }
+        }
+        if high % FORGETS_EVERY == 0 {
+            self.server.spawn(forget_old(self.server.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// Finds out whether a commit was made whose connection broke. Puts its key where the commit would
+/// have put it, and waits while the commit is under way. If the key is there already, the commit was
+/// made. Otherwise it never will be, since no other transaction can put the same key.
+///
+/// # Errors
+///
+/// `busy` if it was not made; `io` if that is not known.
+async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
+    let sql = "INSERT INTO agent_memory.calls AS c (tenant, key, made) VALUES ($1, $2, false) \
+        ON CONFLICT (tenant, key) DO UPDATE SET made = c.made RETURNING made";
+    let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
+    let until = Instant::now() + LOOK_FOR;
+    while Instant::now() < until {
+        if let Ok(Ok(connection)) = timeout_at(until, server.pool().connection()).await {
+            let put = query::rows(connection.client(), sql, &parameters);
+            if let Ok(Ok(rows)) = timeout_at(until, put).await
+                && let Some(row) = rows.first()
+            {
+                return if row.get(0) { Ok(()) } else { Err(Error::new(ErrorCode::Busy, lost())) };
+            }
+            connection.close();
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    let message = format!("the connection to the database was lost during the commit{MAY_STAND}");
+    Err(Error::new(ErrorCode::Io, message))
+}
+
+async fn forget_old(server: Server) {
+    let sql = format!(
+        "DELETE FROM agent_memory.calls WHERE tenant = {} \
+         AND answered_at < now() - interval '{REMEMBERED_HOURS} hours'",
+        server.tenant()
+    );
+    // Another commit will try again.
+    drop(server.rows(&sql, &[]).await);
+}

@@ -1,0 +1,57 @@
+//! The tables of toolsets, and what their statements find beside PostgreSQL's own functions.
+
+use tokio_postgres::{Client, Error};
+
+/// The version of the tables that brought them.
+pub(crate) const SINCE: i32 = 2;
+
+/// The type of the column `tenant`, and functions that SQLite has under the same names.
+///
+/// - `unixepoch` gives the seconds of a moment as SQLite reads it, and null for any other text. A day
+///   that the month does not have counts into the next month, as there.
+/// - `integers`, `texts` and `json_each` read an array in JSON.
+///
+/// A function with one expression is put in place of its call. So none is strict.
+const FUNCTIONS: &str = r#"
+CREATE DOMAIN agent_memory.tenant AS bigint
+    DEFAULT pg_catalog.current_setting('agent_memory.tenant')::bigint;
+CREATE FUNCTION agent_memory.instr(text, text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT strpos($1, $2)::bigint $$;
+CREATE FUNCTION agent_memory.typeof(text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN $1 IS NULL THEN 'null' ELSE 'text' END $$;
+CREATE FUNCTION agent_memory.unixepoch(text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN $1 ~ ('^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])'
+            '([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)?)?$')
+        THEN 86400 * (make_date(substr($1, 1, 4)::int, substr($1, 6, 2)::int, 1) - DATE '1970-01-01'
+                + substr($1, 9, 2)::bigint - 1)
+            + 3600 * coalesce(nullif(substr($1, 12, 2), ''), '0')::bigint
+            + 60 * coalesce(nullif(substr($1, 15, 2), ''), '0')::bigint
+            + CASE substr($1, 17, 1) WHEN ':' THEN substr($1, 18, 2)::bigint ELSE 0 END
+            - CASE WHEN $1 ~ '[+-]\d\d:\d\d$'
+                THEN (left(right($1, 6), 1) || '60')::bigint
+                    * (60 * left(right($1, 5), 2)::bigint + right($1, 2)::bigint)
+                ELSE 0 END
+        END $$;
+CREATE FUNCTION agent_memory.integers(text) RETURNS bigint[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT ARRAY(SELECT value::bigint FROM json_array_elements_text($1::json) AS a(value)) $$;
+CREATE FUNCTION agent_memory.texts(text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT ARRAY(SELECT value FROM json_array_elements_text($1::json) AS a(value)) $$;
+CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT a.value FROM json_array_elements_text($1::json) AS a(value) $$;
+"#;
+
+/// Makes the functions, and then the tables by the statements of the toolsets, in the open transaction.
+pub(crate) async fn make(client: &Client, statements: &[String]) -> Result<(), Error> {
+    client.batch_execute(FUNCTIONS).await?;
+    client.batch_execute("SET LOCAL search_path = agent_memory, pg_catalog").await?;
+    for statement in statements {
+        client.batch_execute(statement).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! Transactions on the tables of a toolset, and their ends: by commit, rollback or drop.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent_memory_storage::database::{self, Dialect, Effect, Rows, Statement};
+use agent_memory_storage::{Error, ErrorCode};
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::database::{Database, Stopped};
+use super::lock::{Lock, State};
+use super::statement::{self, Failed, Prepared};
+
+/// A transaction. It is rolled back if it is dropped before its commit, or if a statement fails.
+///
+/// Share it (`Arc`) with the thread that runs a statement or a commit. The transaction then lasts until
+/// that thread is done, even if the call has ended.
+#[derive(Debug)]
+pub struct Transaction {
+    database: Database,
+    held: Held,
+    state: Mutex<Status>,
+}
+
+/// The connection of a transaction.
+#[derive(Clone, Debug)]
+pub(crate) enum Held {
+    /// One of its own, which reads.
+    Read(Arc<AsyncMutex<State>>),
+    /// That of the lock.
+    Write(Arc<Lock>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Open,
+    Committed,
+    RolledBack,
+}
+
+impl Held {
+    fn state(&self) -> &AsyncMutex<State> {
+        match self {
+            Held::Read(state) => state,
+            Held::Write(lock) => &lock.state,
+        }
+    }
+
+    fn writes(&self) -> bool {
+        matches!(self, Held::Write(_))
+    }
+
+    /// Keeps the connection after an answer, or rolls back and closes it as the error asks for.
+    fn settle<T>(
+        &self,
+        state: &mut State,
+        answer: Result<Result<T, Failed>, Stopped>,
+    ) -> Result<T, Error> {
+        let answer = match answer {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(failed)) if failed.is_lost() => {
+                state.close();
+                failed.error(self.writes())
+            }
+            Ok(Err(failed)) => {
+                state.roll_back();
+                failed.error(self.writes())
+            }
+            Err(stopped) => {
+                state.give_up();
+                stopped.error()
+            }
+        };
+        state.transacts = false;
+        Err(answer)
+    }
+}
+
+impl Transaction {
+    pub(crate) fn new(database: &Database, held: Held) -> Self {
+        Transaction { database: database.clone(), held, state: Mutex::new(Status::Open) }
+    }
+
+    /// Runs work while the transaction is open. Its error ends the transaction.
+    fn with<T, Work>(&self, work: impl FnOnce(Database, Held) -> Work) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        Work: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let mut status = self.status();
+        if *status != Status::Open {
+            return Err(ended(*status));
+        }
+        let done = self.database.server().wait(work(self.database.clone(), self.held.clone()));
+        if done.is_err() {
+            *status = Status::RolledBack;
+            self.end();
+        }
+        done
+    }
+
+    /// Rolls back what is open, and lets the database and the lock have another transaction.
+    fn end(&self) {
+        self.database.release();
+        match self.held.state().try_lock() {
+            Ok(mut state) => roll_back(&mut state),
+            // A read of the lock's documents goes on.
+            Err(_) => {
+                let held = self.held.clone();
+                self.database.server().spawn(async move {
+                    roll_back(&mut *held.state().lock().await);
+                });
+            }
+        }
+    }
+
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Rolls back the transaction of rows, unless it has ended.
+fn roll_back(state: &mut State) {
+    if std::mem::take(&mut state.transacts) {
+        state.roll_back();
+    }
+}
+
+impl database::Transaction for Transaction {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    /// The columns have no names if there is no row.
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        let prepared = Prepared::new(statement);
+        self.with(|database, held| async move {
+            let prepared = prepared?;
+            let mut state = held.state().lock().await;
+            let connection = state.connection.as_ref().ok_or_else(lost)?;
+            let rows = prepared.rows(connection.client(), max_rows);
+            let rows = database.bounded(database.patience(1), rows).await;
+            held.settle(&mut state, rows)
+        })
+    }
+
+    fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+        let prepared: Result<Vec<_>, _> = statements.iter().map(Prepared::new).collect();
+        self.with(|database, held| async move {
+            let prepared = prepared?;
+            let mut state = held.state().lock().await;
+            let connection = state.connection.as_ref().ok_or_else(lost)?;
+            let patience = database.patience(prepared.len());
+            let effects = statement::execute(connection.client(), &prepared);
+            let effects = database.bounded(patience, effects).await;
+            held.settle(&mut state, effects)
+        })
+    }
+
+    fn commit(&self) -> Result<(), Error> {
+        let mut status = self.status();
+        if *status != Status::Open {
+            return Err(ended(*status));
+        }
+        let held = self.held.clone();
+        let committed = match held {
+            // There is nothing to keep.
+            Held::Read(_) => Ok(()),
+            Held::Write(lock) => self.database.server().wait(async move {
+                let mut state = lock.state.lock().await;
+                let committed = match state.connection {
+                    Some(_) => lock.conclude(&mut state).await,
+                    None => Err(lost()),
+                };
+                state.transacts = false;
+                committed
+            }),
+        };
+        *status = if committed.is_ok() { Status::Committed } else { Status::RolledBack };
+        self.end();
+        committed
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if *self.status() == Status::Open {
+            self.end();
+        }
+    }
+}
+
+fn ended(status: Status) -> Error {
+    match status {
+        Status::Committed => {
+            Error::new(ErrorCode::Nested, "the transaction is committed already")
+        }
+        _ => lost(),
+    }
+}
+
+/// The error of a transaction that an earlier error has ended.
+fn lost() -> Error {
+    let message = "the transaction was rolled back after an error: begin again";
+    Error::new(ErrorCode::Io, message)
+}

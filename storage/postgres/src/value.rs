@@ -1,0 +1,110 @@
+//! Values of rows and of parameters.
+
+use std::error::Error;
+
+use agent_memory_storage::database::Value;
+use tokio_postgres::types::{FromSql, Type};
+
+use super::query::Parameter;
+
+type Refused = Box<dyn Error + Sync + Send>;
+
+/// A value as a parameter. The server infers the type of null.
+pub(crate) fn parameter(value: &Value) -> Parameter {
+    match value {
+        Value::Integer(value) => Parameter::new(*value, Type::INT8),
+        Value::Real(value) if !value.is_nan() => Parameter::new(*value, Type::FLOAT8),
+        Value::Null | Value::Real(_) => Parameter::new(None::<String>, Type::UNKNOWN),
+        Value::Text(value) => Parameter::text(value.as_str()),
+        Value::Blob(value) => Parameter::new(value.clone(), Type::BYTEA),
+    }
+}
+
+/// A value of a column.
+pub(crate) struct Column(pub Value);
+
+impl<'a> FromSql<'a> for Column {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Refused> {
+        Ok(Column(match *kind {
+            Type::INT2 => Value::Integer(i16::from_sql(kind, raw)?.into()),
+            Type::INT4 => Value::Integer(i32::from_sql(kind, raw)?.into()),
+            Type::INT8 => Value::Integer(i64::from_sql(kind, raw)?),
+            Type::BOOL => Value::Integer(bool::from_sql(kind, raw)?.into()),
+            Type::FLOAT4 => real(f32::from_sql(kind, raw)?.into()),
+            Type::FLOAT8 => real(f64::from_sql(kind, raw)?),
+            Type::NUMERIC => numeric(raw).ok_or("a number that is not known")?,
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => {
+                Value::Text(str::from_utf8(raw)?.to_owned())
+            }
+            Type::BYTEA => Value::Blob(raw.to_owned()),
+            _ => return Err(format!("no value of SQL has the type `{kind}`").into()),
+        }))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Refused> {
+        Ok(Column(Value::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+fn real(value: f64) -> Value {
+    if value.is_nan() { Value::Null } else { Value::Real(value) }
+}
+
+/// Digits to the base of 10,000, as the protocol has a `numeric`. A whole number is an integer, unless it
+/// is too large. Infinity and what is no number are not known.
+fn numeric(raw: &[u8]) -> Option<Value> {
+    let mut words = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
+    let count = words.next()?;
+    let weight = words.next()?.cast_signed();
+    let sign = match words.next()? {
+        0x0000 => 1,
+        0x4000 => -1,
+        _ => return None,
+    };
+    words.next()?;
+    let mut whole = Some(0i128);
+    let mut real = 0.0;
+    for power in (0..=weight.max(-1)).rev().map(i32::from) {
+        let digit = if i32::from(weight) - power < i32::from(count) { words.next()? } else { 0 };
+        whole = whole.and_then(|whole| whole.checked_mul(10_000)?.checked_add(digit.into()));
+        real = real * 10_000.0 + f64::from(digit);
+    }
+    let mut unit = 10_000f64.powi(i32::from(weight.min(-1) + 1));
+    let mut is_whole = true;
+    for digit in words.take(count.into()) {
+        unit /= 10_000.0;
+        real += f64::from(digit) * unit;
+        is_whole &= digit == 0;
+    }
+    let integer = whole.filter(|_| is_whole).and_then(|whole| i64::try_from(sign * whole).ok());
+    Some(integer.map_or(Value::Real(sign as f64 * real), Value::Integer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(weight: i16, sign: u16, digits: &[u16]) -> Vec<u8> {
+        let head = [digits.len() as u16, weight.cast_unsigned(), sign, 0];
+        head.iter().chain(digits).flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn a_numeric_is_an_integer_if_it_is_whole() {
+        let read = |weight, sign, digits: &[u16]| numeric(&encoded(weight, sign, digits));
+        assert_eq!(read(0, 0, &[]), Some(Value::Integer(0)));
+        assert_eq!(read(0, 0, &[7]), Some(Value::Integer(7)));
+        assert_eq!(read(1, 0x4000, &[1, 2345]), Some(Value::Integer(-12_345)));
+        assert_eq!(read(2, 0, &[5]), Some(Value::Integer(500_000_000)));
+        assert_eq!(read(0, 0, &[1, 5000]), Some(Value::Real(1.5)));
+        assert_eq!(read(-1, 0x4000, &[2500]), Some(Value::Real(-0.25)));
+        assert_eq!(read(4, 0, &[922, 3372, 368, 5477, 5807]), Some(Value::Integer(i64::MAX)));
+        let larger = Some(Value::Real(9_223_372_036_854_775_808.0));
+        assert_eq!(read(4, 0, &[922, 3372, 368, 5477, 5808]), larger);
+        assert_eq!(read(0, 0xc000, &[]), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! A proxy of a PostgreSQL server that breaks the connection of the first COMMIT.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::postgres::SOCKET;
+
+/// What a proxy does to the first COMMIT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Break {
+    /// The connection ends before the server gets the COMMIT.
+    Before,
+    /// The connection ends after the server has answered, which the client never learns.
+    After,
+}
+
+/// Passes bytes between clients and a server, and breaks the connection of the first COMMIT.
+///
+/// # Panics
+///
+/// If the directory cannot have a socket.
+pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
+    let listener = UnixListener::bind(directory.join(SOCKET)).unwrap();
+    let server = server.join(SOCKET);
+    let has_broken = Arc::new(AtomicUsize::new(0));
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = server.clone();
+            let has_broken = has_broken.clone();
+            thread::spawn(move || {
+                let to_server = UnixStream::connect(&server).unwrap();
+                let mut answers = to_server.try_clone().unwrap();
+                let mut to_client = client.try_clone().unwrap();
+                thread::spawn(move || {
+                    let _ = std::io::copy(&mut answers, &mut to_client);
+                    let _ = to_client.shutdown(std::net::Shutdown::Both);
+                });
+                pass(client, to_server, &has_broken, broken);
+            });
+        }
+    });
+}
+
+fn pass(mut client: UnixStream, mut server: UnixStream, has_broken: &AtomicUsize, broken: Break) {
+    let mut bytes = [0; 1 << 16];
+    while let Ok(read @ 1..) = client.read(&mut bytes) {
+        let is_commit = bytes[..read].windows(7).any(|window| window == b"COMMIT\0");
+        if is_commit && has_broken.fetch_add(1, Ordering::SeqCst) == 0 {
+            let _ = client.shutdown(std::net::Shutdown::Both);
+            if broken == Break::After {
+                let _ = server.write_all(&bytes[..read]);
+                // The server ends the connection once it has done what it was sent.
+                let _ = server.shutdown(std::net::Shutdown::Write);
+                return;
+            }
+            let _ = server.shutdown(std::net::Shutdown::Both);
+            return;
+        }
+        if server.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = server.shutdown(std::net::Shutdown::Both);
+}
