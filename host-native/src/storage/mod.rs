@@ -59,6 +59,8 @@ mod probe;
 mod registry_writer;
 #[cfg(feature = "postgres")]
 mod server;
+#[cfg(feature = "postgres")]
+mod tenants;
 mod timeout;
 mod tree;
 mod writer;

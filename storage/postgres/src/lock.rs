@@ -128,9 +128,10 @@ impl Lock {
             Some(scope) => lock("", "SHARE") + &lock(&format!("/{scope}"), "UPDATE"),
         };
         format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}; \
+            "BEGIN ISOLATION LEVEL READ COMMITTED; {}; SET LOCAL lock_timeout = {}; \
              SET LOCAL statement_timeout = {}; \
              SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'; {locks}",
+            self.server.set_tenant(),
             wait.as_millis().max(1),
             (wait + self.server.statement_time()).as_millis(),
         )
@@ -143,10 +144,15 @@ impl Lock {
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Error> {
         let mut state = self.state.lock().await;
-        let Some(connection) = &state.connection else {
+        let Some(connection) = &mut state.connection else {
             return self.server.rows(sql, parameters).await;
         };
-        let rows = query::rows(connection.client(), sql, parameters);
+        let rows = async {
+            if connection.in_transaction {
+                return query::rows(connection.client(), sql, parameters).await;
+            }
+            self.server.alone(connection, sql, parameters).await
+        };
         let Ok(rows) = timeout(self.patience(), rows).await else {
             state.give_up();
             return Err(silent());

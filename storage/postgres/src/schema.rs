@@ -9,7 +9,13 @@ use super::query::{self, Parameter};
 use super::server::Server;
 
 /// The version of the tables.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = STEPS.len() as i32;
+
+/// The steps to this version: each brings the tables to the next version, from none to the first.
+///
+/// A step that changes rows takes `FORCE` from their table before: row-level security hides them. A table
+/// with a column `tenant` gets row-level security after the last step.
+const STEPS: [&str; 2] = [TABLES, TENANTS];
 
 /// The key of the lock of migrations. A migration is one transaction, also through a pooler.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
@@ -56,6 +62,39 @@ CREATE TABLE agent_memory.calls (
 CREATE INDEX calls_by_time ON agent_memory.calls (answered_at);
 "#;
 
+/// The table of version 2.
+const TENANTS: &str = r#"
+CREATE TABLE agent_memory.tenants (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL
+);
+CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
+"#;
+
+/// Row-level security of every table with a column `tenant`, also for the owner of the tables. Without
+/// the setting, a statement fails.
+const ROW_SECURITY: &str = r#"
+DO $$
+DECLARE
+    found regclass;
+BEGIN
+    FOR found IN
+        SELECT c.oid FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_attribute AS a
+            ON a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped
+        WHERE c.relnamespace = 'agent_memory'::regnamespace AND c.relkind IN ('r', 'p')
+            AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy AS p
+                WHERE p.polrelid = c.oid AND p.polname = 'of_tenant')
+    LOOP
+        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', found);
+        EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', found);
+        EXECUTE format('CREATE POLICY of_tenant ON %s '
+            'USING (tenant = current_setting(''agent_memory.tenant'')::bigint)', found);
+    END LOOP;
+END
+$$;
+"#;
+
 /// A database whose tables have the version of this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -68,6 +107,8 @@ pub struct Checked {
 pub enum Migrated {
     /// It made the tables.
     Created,
+    /// It brought the tables from an earlier version to this one. Servers of that version go on no more.
+    Updated,
     /// The tables had this version already.
     UpToDate,
 }
@@ -88,12 +129,16 @@ impl Server {
             let Some(row) = rows.first() else {
                 return Err(Error::new(ErrorCode::Io, NO_TABLES));
             };
-            check_version(row.get(0))?;
+            let version = row.get(0);
+            if version != VERSION {
+                return Err(not_of_this_version(version));
+            }
             Ok(Checked { database: row.get(1) })
         })
     }
 
-    /// Makes the tables. Of several programs that migrate at once, one does it.
+    /// Makes the tables, or brings them to the version of this program. Of several programs that migrate
+    /// at once, one does it.
     ///
     /// # Errors
     ///
@@ -113,12 +158,19 @@ impl Server {
             let client = connection.client();
             let failed = |error: tokio_postgres::Error| storage_error(&error);
             client.batch_execute(&begin).await.map_err(failed)?;
-            if let Some(version) = version(client).await.map_err(failed)? {
-                check_version(version)?;
-                return Ok(Migrated::UpToDate);
+            let before = version(client).await.map_err(failed)?;
+            let done = match before {
+                None => Migrated::Created,
+                Some(VERSION) => return Ok(Migrated::UpToDate),
+                Some(later) if later > VERSION => return Err(not_of_this_version(later)),
+                Some(_) => Migrated::Updated,
+            };
+            let steps = usize::try_from(before.unwrap_or_default()).unwrap_or_default();
+            for step in STEPS.iter().skip(steps).chain([&ROW_SECURITY]) {
+                client.batch_execute(step).await.map_err(failed)?;
             }
-            client.batch_execute(TABLES).await.map_err(failed)?;
-            let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2)";
+            let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2) \
+                       ON CONFLICT (single) DO UPDATE SET version = excluded.version";
             let parameters = [
                 Parameter::new(VERSION, Type::INT4),
                 Parameter::text(format!("{high:016x}{low:016x}")),
@@ -126,7 +178,7 @@ impl Server {
             query::execute(client, sql, &parameters).await.map_err(failed)?;
             client.batch_execute("COMMIT").await.map_err(failed)?;
             connection.in_transaction = false;
-            Ok(Migrated::Created)
+            Ok(done)
         })
     }
 }
@@ -157,14 +209,11 @@ async fn version(client: &Client) -> Result<Option<i32>, tokio_postgres::Error> 
     Ok(rows.first().map(|row| row.get(0)))
 }
 
-fn check_version(version: i32) -> Result<(), Error> {
-    if version == VERSION {
-        return Ok(());
-    }
+fn not_of_this_version(version: i32) -> Error {
     let message = if version < VERSION {
         "the tables of the database are of an earlier version: run `agent-memory database migrate`"
     } else {
         "a later version of agent-memory made the tables of the database: update this program"
     };
-    Err(Error::new(ErrorCode::Io, message))
+    Error::new(ErrorCode::Io, message)
 }
