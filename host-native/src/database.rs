@@ -1,9 +1,7 @@
 //! A database server for the places of toolsets.
 
 use crate::storage::{DatabaseServer, Error, ServerLabel};
-pub use agent_memory_storage_postgres::{
-    DatabaseUrl, Migrated, RowSecurity, TenantName, UrlError,
-};
+pub use agent_memory_storage_postgres::{DatabaseUrl, Migrated, RowSecurity, TenantName, UrlError};
 use agent_memory_storage_postgres::{Options, Server};
 use std::path::Path;
 use std::time::Duration;

@@ -7,9 +7,9 @@ use super::metrics::ended;
 use super::roots::ClientRoots;
 use super::sampling::Sampling;
 use super::server::{Request, Server, Transport};
+use crate::{AgentMemory, Caller, Reach};
 #[cfg(feature = "http")]
 use crate::{CallError, Outcome};
-use crate::{AgentMemory, Caller, Reach};
 use rmcp::ErrorData;
 use std::future;
 #[cfg(feature = "http")]

@@ -336,17 +336,15 @@ pub(super) async fn pass(
 /// The memory of the tenant of a token, or the refusal of its request.
 async fn memory_of(memory: &AgentMemory, token: &Token) -> Result<AgentMemory, Response> {
     let Some(tenant) = &token.tenant else { return Ok(memory.clone()) };
-    memory.of_tenant(tenant).await.map_err(|error| {
-        match error.code {
-            ErrorCode::NotFound | ErrorCode::NotGranted => {
-                let message = format!("this token has a tenant: {}", error.message);
-                refusal(StatusCode::FORBIDDEN, &message)
-            }
-            _ => {
-                tracing::warn!(tenant, "a tenant is not let in: {}", error.message);
-                let message = "the database that knows the tenant of this token cannot be asked now";
-                waiting(StatusCode::SERVICE_UNAVAILABLE, message, "5")
-            }
+    memory.of_tenant(tenant).await.map_err(|error| match error.code {
+        ErrorCode::NotFound | ErrorCode::NotGranted => {
+            let message = format!("this token has a tenant: {}", error.message);
+            refusal(StatusCode::FORBIDDEN, &message)
+        }
+        _ => {
+            tracing::warn!(tenant, "a tenant is not let in: {}", error.message);
+            let message = "the database that knows the tenant of this token cannot be asked now";
+            waiting(StatusCode::SERVICE_UNAVAILABLE, message, "5")
         }
     })
 }

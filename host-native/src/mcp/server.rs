@@ -81,11 +81,7 @@ impl Server {
     }
 
     /// The text that the client of a request reads in each of these resources, if it may.
-    async fn read_all(
-        memory: &AgentMemory,
-        uris: &[String],
-        reach: &Reach,
-    ) -> Vec<Option<String>> {
+    async fn read_all(memory: &AgentMemory, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
         let mut contents = Vec::new();
         for uri in uris {
             let caller = Caller { reach: reach.clone(), ..Caller::default() };
@@ -118,7 +114,9 @@ impl Server {
         if !self.has_resources() || version == Version::Stateless || !self.can_notify() {
             return Err(unknown_method(method));
         }
-        is_resource(&self.offered, uri).then_some(()).ok_or_else(|| resources::unknown(uri, version))
+        is_resource(&self.offered, uri)
+            .then_some(())
+            .ok_or_else(|| resources::unknown(uri, version))
     }
 
     /// Whether a name is that of a tool for models that the client reaches.
@@ -169,7 +167,8 @@ impl ServerHandler for Server {
             resources.subscribe = Some(true);
             resources
         });
-        capabilities.prompts = (!self.offered.prompts().is_empty()).then(PromptsCapability::default);
+        capabilities.prompts =
+            (!self.offered.prompts().is_empty()).then(PromptsCapability::default);
         capabilities.completions = self.has_completion().then(JsonObject::default);
         ServerConfig::new(capabilities)
             .with_server_info(identity())
@@ -264,7 +263,8 @@ impl ServerHandler for Server {
         // A URI stands for what its reader reaches. So a client with a limited reach hears of a change
         // if it reads something else than before, and not if a URI of the same name has changed.
         let is_limited = reach.is_limited();
-        let mut known = if is_limited { Self::read_all(memory, &uris, &reach).await } else { Vec::new() };
+        let mut known =
+            if is_limited { Self::read_all(memory, &uris, &reach).await } else { Vec::new() };
         let notify = async {
             while let Some(changed) = changes.next().await {
                 if !self.may_go_on(subscription.request_context()) {

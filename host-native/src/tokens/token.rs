@@ -175,6 +175,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_token_of_a_tenant_reaches_only_the_repositories_that_it_names() {
+        let secret = Secret::new().expect("random numbers");
+        let reached = |tenant: Option<&str>, named: Option<Vec<PathBuf>>| {
+            let reach = Reach { repositories: named, ..Reach::default() };
+            let tenant = tenant.map(str::to_owned);
+            let new = NewToken { tenant, reach, ..NewToken::default() };
+            Token::new(new, &secret, Timestamp::MIN).reach().repositories
+        };
+        let named = || Some(vec![PathBuf::from("/work")]);
+        assert_eq!(reached(None, None), None);
+        assert_eq!(reached(Some("acme"), None), Some(Vec::new()));
+        assert_eq!(reached(Some("acme"), named()), named());
+    }
+
+    #[test]
     fn a_token_is_known_by_what_was_shown_and_by_nothing_else() {
         let secret = Secret::new().unwrap();
         let token = Token::new(NewToken::default(), &secret, Timestamp::UNIX_EPOCH);

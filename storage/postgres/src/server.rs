@@ -229,8 +229,11 @@ impl Server {
         let server = self.clone();
         let sql = sql.to_owned();
         self.wait(async move {
-            let connection = server.pool().connection().await?;
+            let mut connection = server.pool().connection().await?;
+            // What it may have begun is rolled back.
+            connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
+            connection.in_transaction = done.is_err();
             done.map_err(|error| storage_error(&error))
         })
     }
