@@ -7,13 +7,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use agent_memory_host::database::DatabaseOptions;
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::http_server::{HttpServer, Reply};
+use agent_memory_tests::issuer::Issuer;
 use agent_memory_tests::postgres::{SOCKET, as_server_user, url_at};
 use agent_memory_tests::runners::mcp_client::stateless;
+use agent_memory_tests::signing::SigningKey;
 use agent_memory_tests::skip::skip;
 use agent_memory_tests::tenant_scene::Scene;
 use serde_json::{Value, json};
@@ -51,12 +53,14 @@ fn a_tenant_reaches_nothing_on_the_disk_of_the_server() {
         &option("allow", "work"),
         &option("layers-db", "layers.db"),
         &option("items-db", "items.db"),
-        &option("memory-dir", "memories"),
+        &option("files-dir", "files"),
+        &option("memory-dir", "records"),
     ]);
     let owner = scene.token_of(None);
     let content = format!("the key is {SECRET}");
     let session = json!({ "agent_name": "ada", "repo_root": root });
     let seeds = [
+        ("records_add_core_memory", json!({ "agent_id": "ada", "content": content })),
         ("layers_add_core_memory", json!({ "agent_id": "ada", "memory": content })),
         ("put_item", json!({ "namespace": ["ada"], "key": "k", "value": { "text": content } })),
         ("create_memory_file", json!({ "path": "/memories/plan.txt", "file_text": content })),
@@ -70,12 +74,14 @@ fn a_tenant_reaches_nothing_on_the_disk_of_the_server() {
         done(&server, &owner, tool, arguments.clone());
     }
     let attempts = [
+        ("recall_context", json!({ "agent_id": "ada" })),
+        ("query_memories", json!({ "agent_id": "ada" })),
         ("get_core_memories", json!({ "agent_id": "ada" })),
         ("get_memory_summary", json!({ "agent_id": "ada" })),
         ("get_item", json!({ "namespace": ["ada"], "key": "k" })),
+        ("view_memory_file", json!({ "path": "/memories/plan.txt" })),
         ("search_items", json!({ "namespace_prefix": [] })),
         ("list_namespaces", json!({})),
-        ("view_memory_file", json!({ "path": "/memories/plan.txt" })),
         ("view_memory_file", json!({ "path": "/memories" })),
         ("list_sessions", session.clone()),
         ("list_sessions", json!({ "agent_name": "ada" })),
@@ -97,7 +103,7 @@ fn a_tenant_reaches_nothing_on_the_disk_of_the_server() {
         assert!(has_asked || !reply.body.contains(SECRET), "{tool} {arguments}: {}", reply.body);
         assert!(!reply.body.contains("plan.txt") || tool.contains("file"), "{}", reply.body);
     }
-    for (tool, arguments) in &attempts[..6] {
+    for (tool, arguments) in seeds[..4].iter().chain(&attempts[..8]) {
         let reply = call(&server, &tenant, tool, arguments.clone());
         assert!(reply.body.contains("no such place for this tenant"), "{tool}: {}", reply.body);
     }
@@ -106,13 +112,13 @@ fn a_tenant_reaches_nothing_on_the_disk_of_the_server() {
         assert!(!reply.body.contains(SECRET), "{uri}: {}", reply.body);
     }
     // Nothing was changed, and a token that names the repository reaches it.
-    for (tool, arguments) in &attempts[..3] {
+    for (tool, arguments) in &attempts[..6] {
         assert!(done(&server, &owner, tool, arguments.clone()).contains(SECRET), "{tool}");
     }
     let named = ["--tenant", "acme", "--repositories", root];
     let with_repository = scene.create_token("with-repository", &named);
     assert!(done(&server, &with_repository, "read_session", session).contains(SECRET));
-    let reply = call(&server, &with_repository, "view_memory_file", attempts[5].1.clone());
+    let reply = call(&server, &with_repository, "recall_context", attempts[0].1.clone());
     assert!(!reply.body.contains(SECRET), "{}", reply.body);
 }
 
@@ -187,7 +193,7 @@ fn a_subscription_tells_of_changes_of_its_own_tenant() {
         done(&server, token, "add_recent_task", arguments)
     };
     // Without its own memory, an agent is told of the others.
-    ["ada", "bob"].map(|agent| add(&acme, agent));
+    ["ada", "bob"].iter().for_each(|agent| drop(add(&acme, agent)));
     let uris = ["memory://ada/recent", "memory://bob/recent"];
     let listen = json!({ "notifications": { "resourceSubscriptions": uris } });
     let bearer = format!("Bearer {acme}");
@@ -219,6 +225,38 @@ fn a_subscription_tells_of_changes_of_its_own_tenant() {
         heard.join().unwrap()
     });
     assert!(heard.contains(uris[1]), "{heard}");
+}
+
+#[test]
+fn a_user_of_an_authorization_server_reaches_the_tenant_of_the_bound_token() {
+    let Some(scene) = Scene::new(&["acme", "globex"]) else { return };
+    let key = SigningKey::new_ed25519("key");
+    let issuer = Issuer::start(&[&key]);
+    let audience = "https://memory.example.com/mcp";
+    let access_token = |subject: &str| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        let header = json!({ "alg": "EdDSA", "kid": key.id, "typ": "at+jwt" });
+        let claims =
+            json!({ "iss": issuer.url, "sub": subject, "aud": audience, "exp": now + 3_600 });
+        key.token(&header, &claims)
+    };
+    for tenant in ["acme", "globex"] {
+        let bound = ["--issuer", &issuer.url, "--subject", tenant, "--tenant", tenant];
+        scene.create_token(tenant, &bound);
+    }
+    let server = scene.serve(&[
+        "--toolset=records",
+        &scene.database_option(),
+        &format!("--oauth-issuer={}", issuer.url),
+        &format!("--public-url={audience}"),
+    ]);
+    let recalled = |subject: &str| {
+        done(&server, &access_token(subject), "recall_context", json!({ "agent_id": "ada" }))
+    };
+    let memory = json!({ "agent_id": "ada", "content": SECRET });
+    done(&server, &access_token("acme"), "add_core_memory", memory);
+    assert!(recalled("acme").contains(SECRET));
+    assert!(!recalled("globex").contains(SECRET));
 }
 
 /// PgBouncer in transaction mode, until it is dropped.
