@@ -17,6 +17,11 @@ pub(crate) struct InProgress {
 }
 
 impl InProgress {
+    /// Work that ends together with this, but polls for follow-ups of its own.
+    pub(crate) fn beside(&self) -> InProgress {
+        InProgress { polling: Arc::default(), ..self.clone() }
+    }
+
     /// Begins to poll for follow-ups, in place of the earlier poll. The token is cancelled when it has to
     /// end.
     pub(crate) fn begin_polling(&self) -> CancellationToken {

@@ -2,7 +2,7 @@
 
 use crate::engine::Image;
 use crate::storage::{DatabaseServer, Error, ServerLabel};
-pub use agent_memory_storage_postgres::{DatabaseUrl, Migrated, UrlError};
+pub use agent_memory_storage_postgres::{DatabaseUrl, Migrated, RowSecurity, TenantName, UrlError};
 use agent_memory_storage_postgres::{Options, Server};
 use std::path::Path;
 use std::time::Duration;
@@ -16,12 +16,14 @@ pub struct DatabaseOptions {
     url: DatabaseUrl,
     connections: usize,
     tenant: i64,
+    /// For tests of row-level security.
+    mistaken: Option<i64>,
 }
 
 impl DatabaseOptions {
     /// The options for a database.
     pub fn new(url: DatabaseUrl) -> Self {
-        DatabaseOptions { url, connections: DEFAULT_CONNECTIONS, tenant: 0 }
+        DatabaseOptions { url, connections: DEFAULT_CONNECTIONS, tenant: 0, mistaken: None }
     }
 
     /// Sets the most connections: 8 by default, at least 2.
@@ -31,11 +33,21 @@ impl DatabaseOptions {
         self
     }
 
-    /// Sets the number of the tenant, 0 by default. For tests: no caller is bound to a tenant yet.
+    /// Sets the number of the tenant, 0 by default. For tests: callers are bound to a tenant by
+    /// [`AgentMemory::of_tenant`](crate::AgentMemory::of_tenant).
     #[doc(hidden)]
     #[must_use]
     pub fn with_tenant(mut self, tenant: i64) -> Self {
         self.tenant = tenant;
+        self
+    }
+
+    /// Lets row-level security let the rows of another tenant through than the statements ask for. For
+    /// tests of that wall.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_mistaken_tenant(mut self, let_through: i64) -> Self {
+        self.mistaken = Some(let_through);
         self
     }
 
@@ -64,14 +76,51 @@ impl DatabaseOptions {
     ///
     /// Those of [`migrate`](Self::migrate); `read-only`.
     pub fn check(&self) -> Result<(), Error> {
+        self.checked()?.check_writable()
+    }
+
+    /// Makes a tenant. Servers of the database know it at once.
+    ///
+    /// # Errors
+    ///
+    /// `already-exists` if a tenant has the name, also in another case; those of
+    /// [`check`](Self::check).
+    pub fn create_tenant(&self, name: &str) -> Result<(), Error> {
+        self.checked()?.create_tenant(name).map(drop)
+    }
+
+    /// All tenants, in the order in which they were made. The tenant 0, which has no name, is not among
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`migrate`](Self::migrate).
+    pub fn tenants(&self) -> Result<Vec<TenantName>, Error> {
+        self.checked()?.tenants()
+    }
+
+    /// Whether the database itself keeps tenants apart, beside the statements.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`migrate`](Self::migrate).
+    pub fn row_security(&self) -> Result<RowSecurity, Error> {
+        self.checked()?.row_security()
+    }
+
+    fn checked(&self) -> Result<Server, Error> {
         let server = self.server(STATEMENT_TIME)?;
         server.check()?;
-        server.check_writable()
+        Ok(server)
     }
 
     fn server(&self, statement_time: Duration) -> Result<Server, Error> {
-        let DatabaseOptions { url, connections, tenant } = self.clone();
-        Server::new(Options { url, connections, tenant, statement_time })
+        let DatabaseOptions { url, connections, tenant, mistaken } = self.clone();
+        let server = Server::new(Options { url, connections, tenant, statement_time })?;
+        Ok(match mistaken {
+            Some(let_through) => server.mistaken(let_through),
+            None => server,
+        })
     }
 
     /// Opens the database after a check of its tables. The derived databases are below `data`, in a
@@ -84,9 +133,8 @@ impl DatabaseOptions {
     ) -> Result<DatabaseServer, Error> {
         let server = self.server(statement_time)?;
         let checked = server.check()?;
-        let own = format!("{}-{}", checked.database, self.tenant);
-        let derived = data.map(|data| data.join("server").join(own));
-        Ok(DatabaseServer::new(server, derived, labels))
+        let derived = data.map(|data| data.join("server"));
+        Ok(DatabaseServer::new(server, checked.database, derived, labels))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A proxy of a PostgreSQL server that breaks the connection of the first COMMIT.
+//! Proxies of a PostgreSQL server, such as one that breaks the connection of the first COMMIT.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -24,13 +24,29 @@ pub enum Break {
 ///
 /// If the directory cannot have a socket.
 pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
+    let has_broken = AtomicUsize::new(0);
+    start_passing(directory, server, move |client, to_server| {
+        pass(client, to_server, &has_broken, broken);
+    });
+}
+
+/// Passes bytes from a server to its clients. `pass` passes those of a client to the server.
+///
+/// # Panics
+///
+/// If the directory cannot have a socket.
+pub fn start_passing(
+    directory: &Path,
+    server: &Path,
+    pass: impl Fn(UnixStream, UnixStream) + Send + Sync + 'static,
+) {
     let listener = UnixListener::bind(directory.join(SOCKET)).unwrap();
     let server = server.join(SOCKET);
-    let has_broken = Arc::new(AtomicUsize::new(0));
+    let pass = Arc::new(pass);
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
             let server = server.clone();
-            let has_broken = has_broken.clone();
+            let pass = pass.clone();
             thread::spawn(move || {
                 let to_server = UnixStream::connect(&server).unwrap();
                 let mut answers = to_server.try_clone().unwrap();
@@ -39,7 +55,7 @@ pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
                     let _ = std::io::copy(&mut answers, &mut to_client);
                     let _ = to_client.shutdown(std::net::Shutdown::Both);
                 });
-                pass(client, to_server, &has_broken, broken);
+                pass(client, to_server);
             });
         }
     });

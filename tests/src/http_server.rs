@@ -137,6 +137,20 @@ impl HttpServer {
         self.send(&self.stateless_bytes(method, parameters))
     }
 
+    /// The same with a token, or with none if it is empty.
+    pub fn stateless_as(&self, token: &str, method: &str, parameters: Value) -> Reply {
+        let name = parameters["name"].as_str().or(parameters["uri"].as_str()).unwrap_or_default();
+        let bearer = format!("Bearer {token}");
+        let fields = [
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+            ("Mcp-Name", name),
+            ("Authorization", if token.is_empty() { "" } else { &bearer }),
+        ];
+        let body = crate::runners::mcp_client::stateless(1, method, parameters.clone());
+        self.request("POST", "/mcp", &fields, &body.to_string())
+    }
+
     /// Calls a tool, and returns its result.
     #[track_caller]
     pub fn call(&self, tool: &str, arguments: Value) -> Value {

@@ -25,6 +25,7 @@ pub mod signing;
 pub mod skip;
 pub mod stored_records;
 pub mod syscalls;
+pub mod tenant_scene;
 pub mod traced;
 pub mod wine;
 

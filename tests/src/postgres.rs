@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_memory_host::database::{DatabaseOptions, DatabaseUrl};
-use agent_memory_host::storage::ErrorCode;
+use agent_memory_host::storage::{Error, ErrorCode};
+use agent_memory_storage_postgres::{Options, Server};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -17,6 +18,9 @@ use crate::skip::skip;
 
 /// The user and the group of the server, which refuses to run as root.
 const NOBODY: u32 = 65_534;
+
+/// The superuser of the server, and its first database.
+const ADMINISTRATOR: &str = "postgres";
 
 /// The name of the socket in its directory.
 pub const SOCKET: &str = ".s.PGSQL.5432";
@@ -52,7 +56,7 @@ impl PostgresServer {
             "-A",
             "trust",
             "-U",
-            "memory",
+            ADMINISTRATOR,
             "-E",
             "UTF8",
             "--no-locale",
@@ -63,23 +67,16 @@ impl PostgresServer {
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let process = spawn(&programs, directory.path());
         let server = Self { process, programs, directory };
+        let administrator = database(&server.url_of(ADMINISTRATOR, ADMINISTRATOR));
+        once_it_answers(|| administrator.execute("CREATE ROLE memory LOGIN"));
+        administrator.execute("CREATE DATABASE memory OWNER memory").expect("a new name");
         server.migrate();
         Some(server)
     }
 
     /// Makes the tables as soon as the server answers.
     fn migrate(&self) {
-        let until = Instant::now() + TIMEOUT;
-        let options = DatabaseOptions::new(self.url());
-        loop {
-            match options.migrate() {
-                Ok(_) => return,
-                Err(error) if error.code == ErrorCode::Busy && Instant::now() < until => {
-                    thread::sleep(PAUSE);
-                }
-                Err(error) => panic!("{error}"),
-            }
-        }
+        once_it_answers(|| DatabaseOptions::new(self.url()).migrate());
     }
 
     /// The directory of the socket.
@@ -87,9 +84,19 @@ impl PostgresServer {
         self.directory.path()
     }
 
-    /// The text of the URL of the database.
+    /// The text of the URL of the database. Its user owns the database and is no superuser, so that
+    /// row-level security holds.
     pub fn url_text(&self) -> String {
         url_at(self.directory.path())
+    }
+
+    /// The text of a URL of the database whose user is a superuser: row-level security does not hold.
+    pub fn administrator_url_text(&self) -> String {
+        self.url_of(ADMINISTRATOR, "memory")
+    }
+
+    fn url_of(&self, user: &str, database: &str) -> String {
+        url_of(self.directory.path(), user, database)
     }
 
     /// The URL of the database.
@@ -120,8 +127,34 @@ impl Drop for PostgresServer {
 
 /// The URL of the database whose socket is in a directory.
 pub fn url_at(directory: &Path) -> String {
+    url_of(directory, "memory", "memory")
+}
+
+fn url_of(directory: &Path, user: &str, database: &str) -> String {
     let host = directory.to_str().expect("UTF-8").replace('/', "%2F");
-    format!("postgresql://memory@{host}/postgres")
+    format!("postgresql://{user}@{host}/{database}")
+}
+
+/// The database at a URL, for the statements of tests.
+pub fn database(url: &str) -> Server {
+    let url = url.parse().expect("a URL");
+    let options = Options { url, connections: 4, tenant: 0, statement_time: TIMEOUT };
+    Server::new(options).expect("a thread")
+}
+
+/// Works until the server answers.
+#[track_caller]
+fn once_it_answers<T>(work: impl Fn() -> Result<T, Error>) -> T {
+    let until = Instant::now() + TIMEOUT;
+    loop {
+        match work() {
+            Ok(done) => return done,
+            Err(error) if error.code == ErrorCode::Busy && Instant::now() < until => {
+                thread::sleep(PAUSE);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 fn spawn(programs: &Path, directory: &Path) -> Child {
@@ -136,7 +169,7 @@ fn spawn(programs: &Path, directory: &Path) -> Child {
 }
 
 /// A command as another user than root.
-fn as_server_user(program: &Path) -> Command {
+pub fn as_server_user(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }

@@ -8,14 +8,14 @@ use std::sync::{Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent_memory_host::database::{DatabaseOptions, Migrated};
+use agent_memory_host::database::{DatabaseOptions, Migrated, RowSecurity};
 use agent_memory_host::storage::api::Documents as _;
 use agent_memory_host::storage::{Area, Change, ErrorCode};
-use agent_memory_storage_postgres::{Options, Server};
+use agent_memory_storage_postgres::Server;
 use agent_memory_tests::TIMEOUT;
-use agent_memory_tests::breaking_proxy::{Break, start_proxy};
+use agent_memory_tests::breaking_proxy::{Break, start_passing, start_proxy};
 use agent_memory_tests::http_server::{HttpServer, send_to};
-use agent_memory_tests::postgres::{PostgresServer, url_at};
+use agent_memory_tests::postgres::{self, PostgresServer, url_at};
 use agent_memory_tests::product::program;
 use serde_json::json;
 
@@ -134,13 +134,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
 }
 
 fn server_of(database: &PostgresServer) -> Server {
-    server_at(&database.url_text())
-}
-
-fn server_at(url: &str) -> Server {
-    let url = url.parse().unwrap();
-    let statement_time = Duration::from_secs(60);
-    Server::new(Options { url, connections: 4, tenant: 0, statement_time }).unwrap()
+    postgres::database(&database.url_text())
 }
 
 #[test]
@@ -150,7 +144,7 @@ fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
     for (path, broken) in [("before", Break::Before), ("after", Break::After)] {
         let directory = tempfile::tempdir().unwrap();
         start_proxy(directory.path(), database.socket_directory(), broken);
-        let server = server_at(&url_at(directory.path()));
+        let server = postgres::database(&url_at(directory.path()));
         let tree = server.tree("records", "");
         let put = || Change::Put {
             area: Area::Documents,
@@ -175,6 +169,32 @@ fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
 }
 
 #[test]
+fn a_read_and_the_tenant_that_it_sets_take_one_round_trip() {
+    let Some(database) = PostgresServer::start() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    start_passing(directory.path(), database.socket_directory(), |mut client, mut server| {
+        let mut held = Vec::new();
+        let mut bytes = [0; 1 << 16];
+        while let Ok(read @ 1..) = client.read(&mut bytes) {
+            held.extend_from_slice(&bytes[..read]);
+            let has = |wanted: &[u8]| held.windows(wanted.len()).any(|window| window == wanted);
+            // The server gets nothing of a transaction before its end.
+            if has(b"BEGIN") && !has(b"COMMIT\0") {
+                continue;
+            }
+            if server.write_all(&held).is_err() {
+                break;
+            }
+            held.clear();
+        }
+    });
+    let server = postgres::database(&url_at(directory.path()));
+    let reader = server.tree("records", "").reader();
+    assert!(reader.stat(Area::Documents, "ada.json").unwrap().is_none());
+    assert!(server.places("stores").unwrap().is_empty());
+}
+
+#[test]
 fn programs_that_migrate_at_once_make_the_tables_once() {
     let Some(database) = PostgresServer::start() else { return };
     psql_like(&database, "DROP SCHEMA agent_memory CASCADE");
@@ -187,6 +207,46 @@ fn programs_that_migrate_at_once_make_the_tables_once() {
     });
     assert_eq!(made, 1);
     DatabaseOptions::new(database.url()).check().unwrap();
+}
+
+/// The tables of the first version, as it made them.
+const VERSION_1: &str = include_str!("postgres/version-1.sql");
+
+#[test]
+fn a_migration_keeps_the_documents_of_an_earlier_version() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(&database, "DROP SCHEMA agent_memory CASCADE");
+    psql_like(&database, VERSION_1);
+    psql_like(
+        &database,
+        "INSERT INTO agent_memory.version (version, database) VALUES (1, 'name'); \
+         INSERT INTO agent_memory.places (tenant, place) VALUES (0, 'stores/team'); \
+         INSERT INTO agent_memory.documents (tenant, place, area, path, version, bytes) \
+         VALUES (0, 'stores/team', 0, 'plan.md', 'v', 'text'), \
+         (7, 'stores/team', 0, 'other.md', 'v', 'text')",
+    );
+    let options = DatabaseOptions::new(database.url());
+    let message = options.check().unwrap_err().message;
+    assert!(message.contains("run `agent-memory database migrate`"), "{message}");
+    let made = thread::scope(|scope| {
+        let programs = [(); 4].map(|()| scope.spawn(|| options.migrate().unwrap()));
+        programs.map(|program| program.join().unwrap())
+    });
+    assert_eq!(made.iter().filter(|made| **made == Migrated::Updated).count(), 1, "{made:?}");
+    options.check().unwrap();
+    assert_eq!(options.migrate().unwrap(), Migrated::UpToDate);
+    assert_eq!(options.row_security().unwrap(), RowSecurity::InForce);
+    options.create_tenant("acme").unwrap();
+    let server = server_of(&database);
+    assert_eq!(server.check().unwrap().database, "name");
+    assert_eq!(server.places("stores").unwrap(), ["team"]);
+    for (tenant, path) in [(0, "plan.md"), (7, "other.md")] {
+        let reader = server.of_tenant(tenant).tree("stores", "team").reader();
+        let listed = reader.list(Area::Documents, "").unwrap().unwrap();
+        assert_eq!(listed.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), [path]);
+        let read = reader.read(Area::Documents, path, 10).unwrap().unwrap();
+        assert_eq!((&*read.version, &*read.contents), ("v", &b"text"[..]));
+    }
 }
 
 /// Runs a statement as an administrator would.

@@ -69,16 +69,7 @@ impl Scene {
 
 /// Sends a request with a token, or with none.
 fn ask(server: &HttpServer, token: &str, method: &str, parameters: Value) -> Reply {
-    let name = parameters["name"].as_str().or(parameters["uri"].as_str()).unwrap_or_default();
-    let bearer = format!("Bearer {token}");
-    let fields = [
-        ("MCP-Protocol-Version", "2026-07-28"),
-        ("Mcp-Method", method),
-        ("Mcp-Name", name),
-        ("Authorization", if token.is_empty() { "" } else { &bearer }),
-    ];
-    let body = stateless(1, method, parameters.clone()).to_string();
-    server.request("POST", "/mcp", &fields, &body)
+    server.stateless_as(token, method, parameters)
 }
 
 fn call(server: &HttpServer, token: &str, tool: &str, arguments: Value) -> Reply {

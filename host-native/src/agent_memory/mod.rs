@@ -1,6 +1,7 @@
 //! The handle that a program embeds.
 
 mod places;
+mod tenants;
 
 use crate::arrival::{Arrival, Arrivals};
 use crate::background::InProgress;
@@ -20,14 +21,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinError;
 
+pub(crate) use tenants::Tenants;
+
 /// The component with its settings and grants. A clone refers to the same memory.
 #[derive(Clone)]
-pub struct AgentMemory(Arc<Mounted>);
+pub struct AgentMemory {
+    mounted: Arc<Mounted>,
+    own: Arc<Own>,
+}
 
-/// The parts of an [`AgentMemory`].
+/// The parts of an [`AgentMemory`] that differ for each tenant.
+struct Own {
+    storage: Storage,
+    in_progress: InProgress,
+    notifier: Notifier,
+}
+
+/// The parts that the memories of all tenants share.
 pub(crate) struct Mounted {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) storage: Storage,
     pub(crate) settings: toolbox::Settings,
     /// The only agents of every caller, or all.
     pub(crate) agents: Option<Vec<String>>,
@@ -42,9 +54,8 @@ pub(crate) struct Mounted {
     pub(crate) cooldown: Cooldown,
     pub(crate) external_embedder: Option<String>,
     pub(crate) model_timeout: Duration,
-    pub(crate) in_progress: InProgress,
     pub(crate) arrivals: Arrivals,
-    pub(crate) notifier: Notifier,
+    pub(crate) tenants: Tenants,
 }
 
 impl Mounted {
@@ -80,24 +91,25 @@ impl fmt::Debug for AgentMemory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("AgentMemory")
-            .field("settings", &self.0.settings)
+            .field("settings", &self.mounted.settings)
             .finish_non_exhaustive()
     }
 }
 
 impl AgentMemory {
-    pub(crate) fn new(mounted: Mounted) -> AgentMemory {
-        AgentMemory(Arc::new(mounted))
+    pub(crate) fn new(mounted: Mounted, storage: Storage) -> AgentMemory {
+        let own = Own { storage, in_progress: InProgress::default(), notifier: Notifier::new() };
+        AgentMemory { mounted: Arc::new(mounted), own: Arc::new(own) }
     }
 
     /// The mounted toolsets, in the order that users should see.
     pub fn toolsets(&self) -> &[MountedToolset] {
-        &self.0.toolsets
+        &self.mounted.toolsets
     }
 
     /// The mounted tools, for models and for people, in the order that users should see.
     pub fn tools(&self) -> &[Tool] {
-        &self.0.tools
+        &self.mounted.tools
     }
 
     /// The mounted tools for models, in the same order.
@@ -108,22 +120,22 @@ impl AgentMemory {
 
     /// The resources of the mounted toolsets, in the order that users should see.
     pub fn resources(&self) -> &[Resource] {
-        &self.0.resources
+        &self.mounted.resources
     }
 
     /// The templates of further resources, in the order that users should see.
     pub fn resource_templates(&self) -> &[ResourceTemplate] {
-        &self.0.resource_templates
+        &self.mounted.resource_templates
     }
 
     /// The prompts of the mounted toolsets.
     pub fn prompts(&self) -> &[Prompt] {
-        &self.0.prompts
+        &self.mounted.prompts
     }
 
     /// The changes that calls make to resources from now on.
     pub fn changes(&self) -> Changes {
-        self.0.notifier.subscribe()
+        self.own.notifier.subscribe()
     }
 
     /// Receives a call: gives it its number, its time, its seed and, unless its tool only reads, its
@@ -134,7 +146,7 @@ impl AgentMemory {
     /// a tree in the order of their arrival.
     pub fn arrive(&self, tool: &str) -> Arrival {
         let writes = self.tool(tool).is_none_or(|tool| !tool.annotations.read_only_hint);
-        self.0.arrivals.receive(writes)
+        self.mounted.arrivals.receive(writes)
     }
 
     /// Runs a tool; `arguments` is a JSON object, or empty for an object without members.
@@ -191,7 +203,7 @@ impl AgentMemory {
             && let Some(vector) = self.vector(wanted).await
         {
             let caller = Caller { vector: Some(vector), ..caller.clone() };
-            match run(self.0.arrivals.again(&same), caller).await {
+            match run(self.mounted.arrivals.again(&same), caller).await {
                 Ok(better) if better.answer.is_ok() => return Ok(better),
                 Ok(worse) => tracing::warn!(error = worse.json(), "a vector is not used"),
                 Err(error) => tracing::warn!(%error, "a search with a vector ended"),
@@ -293,7 +305,7 @@ impl AgentMemory {
     /// As [`call`](AgentMemory::call).
     pub async fn claim(&self, id: &str, lease: Duration) -> Result<Outcome, CallError> {
         let id = id.to_owned();
-        let arrival = self.0.arrivals.receive(true);
+        let arrival = self.mounted.arrivals.receive(true);
         let seconds = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX);
         let audience = Audience::Model;
         let caller = Caller::default();
@@ -322,7 +334,7 @@ impl AgentMemory {
     ) -> Result<Outcome, CallError> {
         let id = id.to_owned();
         let payload = payload.to_owned();
-        let arrival = self.0.arrivals.receive(true);
+        let arrival = self.mounted.arrivals.receive(true);
         let audience = Audience::Model;
         self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
             engine.answer(call, &id, &payload, context)
@@ -331,30 +343,30 @@ impl AgentMemory {
     }
 
     pub(crate) fn in_progress(&self) -> &InProgress {
-        &self.0.in_progress
+        &self.own.in_progress
     }
 
     pub(crate) fn model_timeout(&self) -> Duration {
-        self.0.model_timeout
+        self.mounted.model_timeout
     }
 
     /// The model that is asked for vectors.
     pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
-        self.0.embedder.as_ref()
+        self.mounted.embedder.as_ref()
     }
 
     /// The cool-down of the embedder.
     pub(crate) fn cooldown(&self) -> &Cooldown {
-        &self.0.cooldown
+        &self.mounted.cooldown
     }
 
     /// The models that can be asked for a caller's summaries, the preferred one first.
     pub(crate) fn models_of(&self, caller: &Caller) -> Vec<Arc<dyn Model>> {
-        caller.models.iter().chain(&self.0.models).cloned().collect()
+        caller.models.iter().chain(&self.mounted.models).cloned().collect()
     }
 
     fn tool(&self, name: &str) -> Option<&Tool> {
-        self.0.tools.iter().find(|tool| tool.is_called(name))
+        self.mounted.tools.iter().find(|tool| tool.is_called(name))
     }
 
     async fn read_only(
@@ -364,7 +376,7 @@ impl AgentMemory {
         + Send
         + 'static,
     ) -> Result<Outcome, CallError> {
-        self.on_a_thread(self.0.arrivals.receive(false), Audience::Model, caller, run).await
+        self.on_a_thread(self.mounted.arrivals.receive(false), Audience::Model, caller, run).await
     }
 
     /// Runs a call on a thread that may block, until it ends or its future is dropped.
@@ -379,21 +391,22 @@ impl AgentMemory {
     ) -> Result<Outcome, CallError> {
         arrival.call_place.served().await;
         let (cancellation, _cancel_on_drop) = Cancellation::new();
-        let memory = self.0.clone();
+        let mounted = self.mounted.clone();
+        let own = self.own.clone();
         let models = self.models_of(&caller);
         let ran = tokio::task::spawn_blocking(move || {
-            let context = memory.context(&arrival, &models, &caller);
+            let context = mounted.context(&arrival, &models, &caller);
             // Held until the call has ended, even if its future is dropped earlier.
             let _place = arrival.call_place;
-            let storage = memory.storage.clone();
-            let limits = memory.engine.limits();
+            let storage = own.storage.clone();
+            let limits = mounted.engine.limits();
             let place = arrival.writer_place;
             let cancellation = Some(cancellation);
             let mut call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
             call.only = caller.reach.repositories;
-            let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
+            let outcome = run(&mounted.engine, call, &context).map(Outcome::from)?;
             // On this thread, since a cancelled call may have changed something.
-            memory.notifier.notify(&outcome.changed);
+            own.notifier.notify(&outcome.changed);
             Ok(outcome)
         });
         match ran.await.map_err(JoinError::try_into_panic) {

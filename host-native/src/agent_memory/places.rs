@@ -9,7 +9,7 @@ impl AgentMemory {
     /// The directory of the place with this label, or that of its file; none if that place is not
     /// granted. The part that existed when this was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
-        self.0.storage.place_directory(label)
+        self.own.storage.place_directory(label)
     }
 
     /// The places that the registry of a family lists, by name, also those that cannot be opened.
@@ -18,7 +18,7 @@ impl AgentMemory {
     ///
     /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
     pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, storage::Error> {
-        self.0.storage.registered(label)
+        self.own.storage.registered(label)
     }
 
     /// The directory of a place of a family.
@@ -28,7 +28,7 @@ impl AgentMemory {
     /// Those of [`Storage::open`].
     pub fn family_directory(&self, label: &str, name: &str) -> Result<String, storage::Error> {
         let place = storage::Place::in_group(label, name);
-        Ok(self.0.storage.open(&place, &[])?.location().to_owned())
+        Ok(self.own.storage.open(&place, &[])?.location().to_owned())
     }
 
     /// Waits for the lock of a family's registry, to change it.
@@ -41,8 +41,8 @@ impl AgentMemory {
     ///
     /// If polled outside a tokio runtime with timers.
     pub async fn lock_registry(&self, label: &str) -> Result<RegistryWriter, storage::Error> {
-        let timeout = storage::LockTimeout::new(self.0.storage.options().lock_wait);
-        self.0.storage.lock_registry(label, timeout).await
+        let timeout = storage::LockTimeout::new(self.own.storage.options().lock_wait);
+        self.own.storage.lock_registry(label, timeout).await
     }
 
     /// Runs a read-only statement on a kept database of the place that is granted under a label, and
@@ -67,11 +67,11 @@ impl AgentMemory {
         statement: Statement,
         max_rows: u32,
     ) -> Result<Rows, storage::Error> {
-        let memory = self.0.clone();
+        let own = self.own.clone();
         let name = database.to_owned();
         let place = storage::Place::named(label);
         let opened = on_a_blocking_thread(move || {
-            memory.storage.open(&place, &[])?.open_database(&name, DatabaseKind::Kept, false)
+            own.storage.open(&place, &[])?.open_database(&name, DatabaseKind::Kept, false)
         });
         let database = opened.await?;
         let _interrupt = InterruptOnDrop(database.clone());
@@ -94,11 +94,11 @@ impl AgentMemory {
         label: &str,
         database: &str,
     ) -> Result<Vec<String>, storage::Error> {
-        let memory = self.0.clone();
+        let own = self.own.clone();
         let name = database.to_owned();
         let place = storage::Place::named(label);
         on_a_blocking_thread(move || {
-            let place = memory.storage.open(&place, &[])?;
+            let place = own.storage.open(&place, &[])?;
             place.open_database(&name, DatabaseKind::Kept, false)?.check()
         })
         .await
@@ -112,8 +112,8 @@ impl AgentMemory {
     /// Why one of them does not. The message may have a path.
     #[cfg(feature = "http")]
     pub(crate) async fn check_writable(&self) -> Result<(), storage::Error> {
-        let memory = self.0.clone();
-        on_a_blocking_thread(move || memory.storage.check_writable()).await
+        let own = self.own.clone();
+        on_a_blocking_thread(move || own.storage.check_writable()).await
     }
 }
 
@@ -126,7 +126,7 @@ impl Drop for InterruptOnDrop {
     }
 }
 
-async fn on_a_blocking_thread<T: Send + 'static>(
+pub(super) async fn on_a_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, storage::Error> + Send + 'static,
 ) -> Result<T, storage::Error> {
     let closing = |_| storage::Error::new(storage::ErrorCode::Cancelled, "the program is closing");

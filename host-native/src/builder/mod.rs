@@ -3,11 +3,9 @@
 mod error;
 mod granting;
 
-use crate::agent_memory::{AgentMemory, Mounted};
+use crate::agent_memory::{AgentMemory, Mounted, Tenants};
 use crate::arrival::Arrivals;
-use crate::background::InProgress;
 use crate::capability::toolbox;
-use crate::changes::Notifier;
 use crate::cooldown::Cooldown;
 use crate::description::{Description, OwnSettings};
 use crate::engine::{Engine, Image};
@@ -322,9 +320,8 @@ impl Builder {
         let at_once = Limits::CALLS_AT_ONCE;
         let arrivals = Arrivals::new(clock, random, zone, at_once);
         let of_mounted = || mounted.iter();
-        Ok(AgentMemory::new(Mounted {
+        let mounted = Mounted {
             engine,
-            storage,
             settings,
             agents: self.agents,
             toolsets: of_mounted().map(|toolset| toolset.mounted_beside(&mounted)).collect(),
@@ -341,10 +338,10 @@ impl Builder {
             cooldown: Cooldown::default(),
             external_embedder: self.external_embedder,
             model_timeout: self.model_timeout.min(MAX_TIMEOUT),
-            in_progress: InProgress::default(),
             arrivals,
-            notifier: Notifier::new(),
-        }))
+            tenants: Tenants::default(),
+        };
+        Ok(AgentMemory::new(mounted, storage))
     }
 
     /// The time zone. None: the machine's.

@@ -1,8 +1,10 @@
-use super::output::print;
+use super::output::{print, print_note};
 use super::setting::Setting;
+use super::token::checked_name;
 use super::{Error, help};
 use crate::Builder;
-use crate::database::{DatabaseOptions, DatabaseUrl, Migrated};
+use crate::database::{DatabaseOptions, DatabaseUrl, Migrated, TenantName};
+use crate::storage::{self, ErrorCode};
 use clap::{Args, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -26,6 +28,35 @@ enum Action {
     /// Check that the database answers, takes writes, and has the tables of this program
     #[command(after_long_help = help::sections(&[include_str!("help/database.txt")]))]
     Check(DatabaseArgs),
+    /// Make or list tenants, whose memory in the database is apart
+    #[command(after_long_help = help::sections(&[include_str!("help/database-tenant.txt")]))]
+    Tenant(Tenant),
+}
+
+#[derive(Debug, Args)]
+struct Tenant {
+    #[command(subcommand)]
+    action: TenantAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum TenantAction {
+    /// Make a tenant, for which tokens can then be made
+    #[command(after_long_help = help::sections(&[include_str!("help/database-tenant.txt")]))]
+    Create(CreateTenant),
+    /// List the tenants, each with its number in the tables
+    #[command(after_long_help = help::sections(&[include_str!("help/database-tenant.txt")]))]
+    List(DatabaseArgs),
+}
+
+#[derive(Debug, Args)]
+struct CreateTenant {
+    /// Name of the tenant, such as that of a customer or a team
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
 }
 
 // (A doc comment would become the help of each command.)
@@ -59,26 +90,45 @@ pub(super) struct DatabaseArgs {
 
 impl DatabaseCommand {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
-        let (Action::Migrate(given) | Action::Check(given)) = &self.action;
-        let options = given.options()?.ok_or_else(|| {
-            Error::usage(
-                "there is no URL of a database: give `--database-url` or `--database-url-file`",
-            )
-        })?;
-        let failed = |error: crate::storage::Error| Error::storage(error.message);
-        let done = match self.action {
-            Action::Migrate(_) => match options.migrate().map_err(failed)? {
-                Migrated::Created => "the tables were made",
-                Migrated::Updated => "the tables were brought to the version of this program",
-                Migrated::UpToDate => "the tables are up to date",
-            },
-            Action::Check(_) => {
-                options.check().map_err(failed)?;
-                "the database is ready"
+        match self.action {
+            Action::Migrate(given) => {
+                print(match given.required()?.migrate().map_err(failed)? {
+                    Migrated::Created => "the tables were made",
+                    Migrated::Updated => "the tables were brought to the version of this program",
+                    Migrated::UpToDate => "the tables are up to date",
+                })?;
             }
-        };
-        print(done)?;
+            Action::Check(given) => {
+                let options = given.required()?;
+                options.check().map_err(failed)?;
+                print("the database is ready")?;
+                if let Some(warning) = options.row_security().map_err(failed)?.warning() {
+                    print_note(warning);
+                }
+            }
+            Action::Tenant(Tenant { action: TenantAction::Create(given) }) => {
+                let name = checked_name("NAME", &given.name)?;
+                given.database.required()?.create_tenant(&name).map_err(failed)?;
+                print(&format!("the tenant `{name}` was made"))?;
+            }
+            Action::Tenant(Tenant { action: TenantAction::List(given) }) => {
+                let tenants = given.required()?.tenants().map_err(failed)?;
+                if tenants.is_empty() {
+                    print_note("there is no tenant: all clients share the memory of the database");
+                }
+                for TenantName { number, name } in tenants {
+                    print(&format!("{number} {name}"))?;
+                }
+            }
+        }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn failed(error: storage::Error) -> Error {
+    match error.code {
+        ErrorCode::AlreadyExists => Error::usage(error.message),
+        _ => Error::storage(error.message),
     }
 }
 
@@ -87,6 +137,15 @@ impl DatabaseArgs {
         Ok(match self.options()? {
             Some(options) => builder.database(options),
             None => builder,
+        })
+    }
+
+    /// The database that a command needs.
+    fn required(&self) -> Result<DatabaseOptions, Error> {
+        self.options()?.ok_or_else(|| {
+            Error::usage(
+                "there is no URL of a database: give `--database-url` or `--database-url-file`",
+            )
         })
     }
 

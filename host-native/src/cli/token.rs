@@ -50,6 +50,13 @@ struct Create {
     #[arg(value_name = "NAME")]
     name: String,
 
+    /// Tenant whose memory it reaches, in the database of the server [default: none, with what has none]
+    ///
+    /// `agent-memory database tenant create` makes it. Such a token reaches nothing on the disk of the
+    /// server but `--repositories`.
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
+
     /// Only these agents, as a comma list [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Option<Vec<String>>,
@@ -159,7 +166,8 @@ impl Create {
             repositories: (!repositories.is_empty()).then_some(repositories),
             read_only: self.read_only,
         };
-        let new = NewToken { name, reach, expires: expires.transpose()? };
+        let tenant = self.tenant.map(|tenant| checked_name("--tenant", &tenant)).transpose()?;
+        let new = NewToken { name, tenant, reach, expires: expires.transpose()? };
         if let (Some(id), Some(issuer)) = (self.subject, self.issuer) {
             if id.is_empty() || id.len() > MAX_SUBJECT {
                 let accepted = "a subject has 1 to 255 bytes";
@@ -242,7 +250,7 @@ fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
 }
 
 /// A name by the rule for names of agents and stores.
-fn checked_name(source: &str, given: &str) -> Result<String, Error> {
+pub(super) fn checked_name(source: &str, given: &str) -> Result<String, Error> {
     value::name(given).ok_or_else(|| {
         let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with \
                         a letter or digit";
@@ -276,11 +284,13 @@ fn line(token: &Token, now: Timestamp) -> String {
     let reach = [
         list("agents:", agents),
         list("stores:", stores),
-        list("repositories:", repositories.map(|paths| shown(&paths))),
+        list("repositories:", repositories.map(|paths| shown(&paths)).filter(|of| !of.is_empty())),
         read_only.then(|| "read only".to_owned()),
     ];
     let reach: Vec<String> = reach.into_iter().flatten().collect();
     let reach = if reach.is_empty() { "everything".to_owned() } else { reach.join("; ") };
+    let tenant = token.tenant.as_ref().map(|tenant| format!("of the tenant {tenant}, "));
+    let reach = tenant.unwrap_or_default() + &reach;
     let used =
         token.last_used.map_or_else(|| "never used".to_owned(), |used| format!("used {used:.0}"));
     let ends = match token.expires {
@@ -307,6 +317,8 @@ struct Shown<'a> {
     read_only: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<&'a Subject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tenant: Option<&'a str>,
 }
 
 impl<'a> Shown<'a> {
@@ -315,6 +327,7 @@ impl<'a> Shown<'a> {
         let id = &token.id;
         let name = &token.name;
         let subject = token.subject.as_ref();
+        let tenant = token.tenant.as_deref();
         let Token { created, expires, last_used, .. } = *token;
         let repositories = repositories.map(|paths| shown(&paths));
         Shown {
@@ -328,6 +341,7 @@ impl<'a> Shown<'a> {
             repositories,
             read_only,
             subject,
+            tenant,
         }
     }
 }

@@ -7,9 +7,9 @@ use super::metrics::ended;
 use super::roots::ClientRoots;
 use super::sampling::Sampling;
 use super::server::{Request, Server, Transport};
+use crate::{AgentMemory, Caller, Reach};
 #[cfg(feature = "http")]
 use crate::{CallError, Outcome};
-use crate::{Caller, Reach};
 use rmcp::ErrorData;
 use std::future;
 #[cfg(feature = "http")]
@@ -43,6 +43,18 @@ impl Server {
         })
     }
 
+    /// The memory of the client of a request: over HTTP, that of the tenant of its token.
+    #[cfg(feature = "http")]
+    pub(super) fn memory_of<'a>(&'a self, request: &'a Request) -> &'a AgentMemory {
+        Principal::from_request(request).map_or(&self.offered, Principal::memory)
+    }
+
+    /// The memory of the client of a request.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn memory_of<'a>(&'a self, _: &'a Request) -> &'a AgentMemory {
+        &self.offered
+    }
+
     /// The reach of the client of a request.
     #[cfg(feature = "http")]
     pub(super) fn reach(&self, request: &Request) -> Reach {
@@ -65,11 +77,11 @@ impl Server {
         took: Duration,
         outcome: Option<&Result<Outcome, CallError>>,
     ) {
-        let Some(tool) = self.memory.tools_for_models().find(|own| own.is_called(tool)) else {
+        let Some(tool) = self.offered.tools_for_models().find(|own| own.is_called(tool)) else {
             return;
         };
         if let Transport::Http(metrics) = &self.transport {
-            let toolsets = self.memory.toolsets();
+            let toolsets = self.offered.toolsets();
             let toolset = toolsets.iter().find(|toolset| toolset.tools.contains(&tool.name));
             let toolset = toolset.map_or("", |toolset| &toolset.name);
             metrics.count_call(toolset, &tool.name, ended(outcome), took);

@@ -4,9 +4,9 @@ use super::metrics::ended;
 use super::refusal::{refusal, waiting};
 use super::streams::Streams;
 use crate::oauth::{self, ResourceServer};
-use crate::storage;
+use crate::storage::{self, ErrorCode};
 use crate::tokens::{Token, Tokens, is_use_due};
-use crate::{CallError, Outcome, Reach};
+use crate::{AgentMemory, CallError, Outcome, Reach};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
@@ -33,6 +33,8 @@ const MAX_STRANGERS: usize = 100;
 /// Lets requests pass that bring a token, and says whose they are.
 #[derive(Clone)]
 pub(super) struct Authorization {
+    /// The memory of clients without a tenant.
+    memory: AgentMemory,
     guard: Option<Arc<Guard>>,
     streams: Streams,
 }
@@ -87,6 +89,8 @@ pub(super) struct Principal {
     /// When the access token expires that stands for the token.
     until: Option<Timestamp>,
     tokens: Arc<Tokens>,
+    /// That of the tenant of the token.
+    memory: AgentMemory,
 }
 
 impl Principal {
@@ -99,6 +103,16 @@ impl Principal {
         self.token.reach()
     }
 
+    /// The memory of its tenant.
+    pub fn memory(&self) -> &AgentMemory {
+        &self.memory
+    }
+
+    /// Whether it sees only what belongs to a tenant.
+    pub fn has_tenant(&self) -> bool {
+        self.token.tenant.is_some()
+    }
+
     fn may_go_on(&self) -> bool {
         let now = Timestamp::now();
         let holds = self.until.is_none_or(|until| now < until);
@@ -109,12 +123,13 @@ impl Principal {
     /// changed, without their contents.
     pub fn audit(&self, tool: &str, outcome: Option<&Result<Outcome, CallError>>) {
         let token = &self.token.name;
+        let tenant = self.token.tenant.as_deref();
         let ended = ended(outcome);
         let changed = match outcome {
             Some(Ok(outcome)) => outcome.changed.join(" "),
             _ => String::new(),
         };
-        tracing::info!(target: "audit", token, tool, outcome = ended, changed, "audit");
+        tracing::info!(target: "audit", token, tenant, tool, outcome = ended, changed, "audit");
     }
 }
 
@@ -122,6 +137,7 @@ impl Authorization {
     /// Lets the holders of tokens pass, and of access tokens that stand for them. Without `tokens`,
     /// all pass. With `is_open`, all pass as long as there is no token.
     pub fn new(
+        memory: AgentMemory,
         tokens: Option<Arc<Tokens>>,
         oauth: Option<Arc<ResourceServer>>,
         is_open: bool,
@@ -135,6 +151,7 @@ impl Authorization {
             strangers: Mutex::default(),
         };
         Authorization {
+            memory,
             guard: tokens.map(|tokens| Arc::new(guard(tokens))),
             streams: Streams::new(),
         }
@@ -298,9 +315,13 @@ pub(super) async fn pass(
         let message = "this token has made too many requests: wait";
         return waiting(StatusCode::TOO_MANY_REQUESTS, message, "10");
     };
+    let memory = match memory_of(&authorization.memory, &token).await {
+        Ok(memory) => memory,
+        Err(refused) => return refused,
+    };
     let tokens = guard.tokens.clone();
     let id = token.id.clone();
-    let principal = Principal { token: token.clone(), until, tokens: tokens.clone() };
+    let principal = Principal { token: token.clone(), until, tokens: tokens.clone(), memory };
     request.extensions_mut().insert(principal);
     if is_use_due {
         tokio::task::spawn_blocking(move || {
@@ -310,6 +331,22 @@ pub(super) async fn pass(
         });
     }
     authorization.streams.limit(Some(&id), request, next).await
+}
+
+/// The memory of the tenant of a token, or the refusal of its request.
+async fn memory_of(memory: &AgentMemory, token: &Token) -> Result<AgentMemory, Response> {
+    let Some(tenant) = &token.tenant else { return Ok(memory.clone()) };
+    memory.of_tenant(tenant).await.map_err(|error| match error.code {
+        ErrorCode::NotFound | ErrorCode::NotGranted => {
+            let message = format!("this token has a tenant: {}", error.message);
+            refusal(StatusCode::FORBIDDEN, &message)
+        }
+        _ => {
+            tracing::warn!(tenant, "a tenant is not let in: {}", error.message);
+            let message = "the database that knows the tenant of this token cannot be asked now";
+            waiting(StatusCode::SERVICE_UNAVAILABLE, message, "5")
+        }
+    })
 }
 
 /// The token in the header, as RFC 6750 writes it.

@@ -1,6 +1,6 @@
 //! The tools over HTTP: MCP's Streamable HTTP, where each request stands alone.
 
-use super::authorization::{Authorization, pass};
+use super::authorization::{Authorization, Principal, pass};
 use super::connections::{self, Limits};
 use super::metrics::{METRICS_TYPE, Metrics};
 use super::origin::Origin;
@@ -18,7 +18,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post_service};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -113,6 +113,12 @@ pub async fn serve_http(
     if options.oauth.is_some() && options.tokens.is_none() {
         return Err(ServeError::Broken("access tokens stand for tokens: set both".to_owned()));
     }
+    let has_tenants = |tokens: &Tokens| {
+        tokens.all().is_ok_and(|tokens| tokens.iter().any(|token| token.tenant.is_some()))
+    };
+    if options.tokens.as_deref().is_some_and(has_tenants) {
+        memory.warn_of_tenants().await;
+    }
     let (options, oauth) = with_oauth(options, address)?;
     memory.resume(Caller::default());
     let requests = Requests::default();
@@ -202,7 +208,7 @@ fn app(
         config,
     );
     let is_open = is_local(address) && oauth.is_none();
-    let authorization = Authorization::new(tokens, oauth.clone(), is_open);
+    let authorization = Authorization::new(memory.clone(), tokens, oauth.clone(), is_open);
     let authorization = from_fn_with_state(authorization, pass);
     let tools = post_service(service)
         .layer(authorization.clone())
@@ -309,7 +315,14 @@ fn parse_error(reason: &str) -> Response {
     (StatusCode::BAD_REQUEST, Json(message)).into_response()
 }
 
-async fn numbers(State(metrics): State<Metrics>) -> Response {
+async fn numbers(
+    State(metrics): State<Metrics>,
+    principal: Option<Extension<Principal>>,
+) -> Response {
+    if principal.is_some_and(|Extension(principal)| principal.has_tenant()) {
+        let message = "the numbers are those of all tenants: send a token that has no tenant";
+        return refusal(StatusCode::FORBIDDEN, message);
+    }
     match metrics.text() {
         Ok(text) => ([(CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the numbers cannot be written"),

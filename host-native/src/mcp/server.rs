@@ -42,7 +42,9 @@ pub(super) enum Transport {
 /// The MCP handler of one client; over HTTP, of one request.
 #[derive(Clone)]
 pub(super) struct Server {
-    pub(super) memory: AgentMemory,
+    /// What is offered to every client, whatever its tenant. The calls of a client go to
+    /// [its own memory](Server::memory_of).
+    pub(super) offered: AgentMemory,
     pub(super) transport: Transport,
     tools: Arc<[model::Tool]>,
     pub(super) known_roots: KnownRoots,
@@ -56,7 +58,7 @@ impl Server {
         let tools = memory.tools_for_models().map(listed).collect();
         let known_roots = KnownRoots::default();
         let subscriptions = Subscriptions::default();
-        Server { memory, transport, tools, known_roots, subscriptions, end }
+        Server { offered: memory, transport, tools, known_roots, subscriptions, end }
     }
 
     /// Whether a client that began with `initialize` hears of changes.
@@ -65,25 +67,25 @@ impl Server {
     }
 
     fn has_resources(&self) -> bool {
-        !self.memory.resources().is_empty() || !self.memory.resource_templates().is_empty()
+        !self.offered.resources().is_empty() || !self.offered.resource_templates().is_empty()
     }
 
     /// Whether anything has arguments to complete.
     fn has_completion(&self) -> bool {
-        !self.memory.prompts().is_empty() || !self.memory.resource_templates().is_empty()
+        !self.offered.prompts().is_empty() || !self.offered.resource_templates().is_empty()
     }
 
     /// Checks that there are prompts. Without them, `rmcp` would answer with empty lists.
     fn check_prompts(&self, method: &str) -> Result<(), ErrorData> {
-        if self.memory.prompts().is_empty() { Err(unknown_method(method)) } else { Ok(()) }
+        if self.offered.prompts().is_empty() { Err(unknown_method(method)) } else { Ok(()) }
     }
 
     /// The text that the client of a request reads in each of these resources, if it may.
-    async fn read_all(&self, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
+    async fn read_all(memory: &AgentMemory, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
         let mut contents = Vec::new();
         for uri in uris {
             let caller = Caller { reach: reach.clone(), ..Caller::default() };
-            let read = self.memory.read_resource(uri, caller).await;
+            let read = memory.read_resource(uri, caller).await;
             contents.push(read.ok().and_then(|outcome| outcome.answer.ok()));
         }
         contents
@@ -112,7 +114,9 @@ impl Server {
         if !self.has_resources() || version == Version::Stateless || !self.can_notify() {
             return Err(unknown_method(method));
         }
-        is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, version))
+        is_resource(&self.offered, uri)
+            .then_some(())
+            .ok_or_else(|| resources::unknown(uri, version))
     }
 
     /// Whether a name is that of a tool for models that the client reaches.
@@ -122,7 +126,7 @@ impl Server {
 
     fn reached_tools(&self, reach: &Reach) -> impl Iterator<Item = &Tool> {
         let reads_only = reach.read_only;
-        let tools = self.memory.tools_for_models();
+        let tools = self.offered.tools_for_models();
         tools.filter(move |tool| !reads_only || tool.annotations.read_only_hint)
     }
 
@@ -163,11 +167,12 @@ impl ServerHandler for Server {
             resources.subscribe = Some(true);
             resources
         });
-        capabilities.prompts = (!self.memory.prompts().is_empty()).then(PromptsCapability::default);
+        capabilities.prompts =
+            (!self.offered.prompts().is_empty()).then(PromptsCapability::default);
         capabilities.completions = self.has_completion().then(JsonObject::default);
         ServerConfig::new(capabilities)
             .with_server_info(identity())
-            .with_instructions(instructions(&self.memory))
+            .with_instructions(instructions(&self.offered))
     }
 
     async fn initialize(
@@ -211,8 +216,9 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<CallToolResponse, ErrorData> {
         // Calls are numbered as they arrive, also those that are refused.
+        let memory = self.memory_of(&request);
         let arrival =
-            intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
+            intake::arrival(&request.extensions).unwrap_or_else(|| memory.arrive(&call.name));
         let caller = self.caller(&request)?;
         if !self.has_tool(&call.name, &caller.reach) {
             return Err(ErrorData::invalid_params(self.no_tool(&call.name, &caller.reach), None));
@@ -221,7 +227,7 @@ impl ServerHandler for Server {
         #[cfg(feature = "http")]
         let begun = Instant::now();
         let outcome = tokio::select! {
-            outcome = self.memory.call_as(arrival, &call.name, &arguments, caller) => outcome,
+            outcome = memory.call_as(arrival, &call.name, &arguments, caller) => outcome,
             () = request.ct.cancelled() => {
                 tracing::debug!(tool = %call.name, "cancelled");
                 #[cfg(feature = "http")]
@@ -243,7 +249,7 @@ impl ServerHandler for Server {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let uris = requested.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| is_resource(&self.memory, uri)).take(MAX_SUBSCRIPTIONS);
+        let known = uris.filter(|uri| is_resource(&self.offered, uri)).take(MAX_SUBSCRIPTIONS);
         let known: Vec<String> = known.cloned().collect();
         let filter = SubscriptionFilter::builder();
         Some(if known.is_empty() { filter } else { filter.resource_subscriptions(known) }.build())
@@ -251,12 +257,14 @@ impl ServerHandler for Server {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let reach = self.reach(subscription.request_context());
+        let memory = self.memory_of(subscription.request_context());
         let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
-        let mut changes = self.memory.changes();
+        let mut changes = memory.changes();
         // A URI stands for what its reader reaches. So a client with a limited reach hears of a change
         // if it reads something else than before, and not if a URI of the same name has changed.
         let is_limited = reach.is_limited();
-        let mut known = if is_limited { self.read_all(&uris, &reach).await } else { Vec::new() };
+        let mut known =
+            if is_limited { Self::read_all(memory, &uris, &reach).await } else { Vec::new() };
         let notify = async {
             while let Some(changed) = changes.next().await {
                 if !self.may_go_on(subscription.request_context()) {
@@ -264,7 +272,7 @@ impl ServerHandler for Server {
                 }
                 let mut updated: Vec<_> = uris.iter().filter(|uri| changed.concerns(uri)).collect();
                 if is_limited {
-                    let now = self.read_all(&uris, &reach).await;
+                    let now = Self::read_all(memory, &uris, &reach).await;
                     let both = uris.iter().zip(known.iter().zip(&now));
                     updated =
                         both.filter(|(_, (old, new))| old != new).map(|(uri, _)| uri).collect();
@@ -292,7 +300,7 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.check_list("resources/list", page)?;
-        let resources = self.memory.resources().iter().map(resources::listed);
+        let resources = self.offered.resources().iter().map(resources::listed);
         let mut result = ListResourcesResult::with_all_items(resources.collect());
         result.meta = name_in_result(&request);
         Ok(result)
@@ -304,7 +312,7 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.check_list("resources/templates/list", page)?;
-        let templates = self.memory.resource_templates().iter().map(resources::listed_template);
+        let templates = self.offered.resource_templates().iter().map(resources::listed_template);
         let mut result = ListResourceTemplatesResult::with_all_items(templates.collect());
         result.meta = name_in_result(&request);
         Ok(result)
@@ -320,7 +328,7 @@ impl ServerHandler for Server {
         }
         let caller = self.caller(&request)?;
         let outcome = tokio::select! {
-            outcome = self.memory.read_resource(&read.uri, caller) => outcome,
+            outcome = self.memory_of(&request).read_resource(&read.uri, caller) => outcome,
             () = request.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the request was cancelled", None));
             }
@@ -336,7 +344,8 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<(), ErrorData> {
         self.check_subscription("resources/subscribe", &wanted.uri, &request)?;
-        if self.subscriptions.add(wanted.uri, &self.memory, request.peer, &self.end) {
+        let memory = self.memory_of(&request).clone();
+        if self.subscriptions.add(wanted.uri, &memory, request.peer, &self.end) {
             return Ok(());
         }
         let message = format!("a client subscribes to at most {MAX_SUBSCRIPTIONS} resources");
@@ -358,7 +367,7 @@ impl ServerHandler for Server {
         let models =
             Sampling::from_client(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
         if !models.is_empty() {
-            self.memory.resume(Caller { models, ..Caller::default() });
+            self.offered.resume(Caller { models, ..Caller::default() });
         }
     }
 
@@ -372,7 +381,7 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<CustomResult, ErrorData> {
         let has_method = match custom.method.as_str() {
-            "prompts/list" | "prompts/get" => !self.memory.prompts().is_empty(),
+            "prompts/list" | "prompts/get" => !self.offered.prompts().is_empty(),
             "completion/complete" => self.has_completion(),
             _ => true,
         };
@@ -390,7 +399,7 @@ impl ServerHandler for Server {
     ) -> Result<ListPromptsResult, ErrorData> {
         self.check_prompts("prompts/list")?;
         one_page(page)?;
-        let prompts = self.memory.prompts().iter().map(prompts::listed);
+        let prompts = self.offered.prompts().iter().map(prompts::listed);
         let mut result = ListPromptsResult::with_all_items(prompts.collect());
         result.meta = name_in_result(&request);
         Ok(result)
@@ -404,7 +413,7 @@ impl ServerHandler for Server {
         self.check_prompts("prompts/get")?;
         let arguments = Value::Object(prompt.arguments.unwrap_or_default()).to_string();
         let caller = self.caller(&request)?;
-        let outcome = self.memory.get_prompt(&prompt.name, &arguments, caller).await;
+        let outcome = self.memory_of(&request).get_prompt(&prompt.name, &arguments, caller).await;
         let mut result = prompts::prompt(outcome)?;
         result.meta = name_in_result(&request);
         Ok(result.into())
@@ -419,7 +428,8 @@ impl ServerHandler for Server {
             return Err(unknown_method("completion/complete"));
         }
         let completion = prompts::completion(params)?;
-        let outcome = self.memory.complete(completion, self.caller(&request)?).await;
+        let caller = self.caller(&request)?;
+        let outcome = self.memory_of(&request).complete(completion, caller).await;
         let mut result = CompleteResult::new(prompts::completed(outcome)?);
         result.meta = name_in_result(&request);
         Ok(result)

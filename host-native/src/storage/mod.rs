@@ -64,6 +64,8 @@ mod server_database;
 #[cfg(feature = "postgres")]
 mod server_lock;
 mod sqlite_database;
+#[cfg(feature = "postgres")]
+mod tenants;
 mod timeout;
 mod tree;
 mod writer;

@@ -27,7 +27,9 @@ const LOCATION: &str = "postgresql:";
 #[derive(Debug)]
 pub(crate) struct DatabaseServer {
     server: Server,
-    /// The directory for derived databases; none without a data directory.
+    /// The random name of the database.
+    database: String,
+    /// The directory for derived databases of all databases and tenants; none without a data directory.
     derived: Option<PathBuf>,
     /// The labels of its places.
     labels: Vec<ServerLabel>,
@@ -47,8 +49,30 @@ pub(crate) struct ServerLabel {
 }
 
 impl DatabaseServer {
-    pub fn new(server: Server, derived: Option<PathBuf>, labels: Vec<ServerLabel>) -> Self {
-        DatabaseServer { server, derived, labels, queues: Mutex::default() }
+    pub fn new(
+        server: Server,
+        database: String,
+        derived: Option<PathBuf>,
+        labels: Vec<ServerLabel>,
+    ) -> Self {
+        DatabaseServer { server, database, derived, labels, queues: Mutex::default() }
+    }
+
+    /// The same database with the places of another tenant.
+    pub(super) fn of_tenant(&self, number: i64) -> Self {
+        let DatabaseServer { server, database, derived, labels, .. } = self;
+        let server = server.of_tenant(number);
+        DatabaseServer::new(server, database.clone(), derived.clone(), labels.clone())
+    }
+
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The directory for derived databases of the tenant; none without a data directory.
+    fn derived(&self) -> Option<PathBuf> {
+        let own = format!("{}-{}", self.database, self.server.tenant());
+        self.derived.as_ref().map(|derived| derived.join(own))
     }
 
     /// The places with a label; none if they are not on the server.
@@ -230,7 +254,7 @@ impl Backend for ServerTree {
         if kind == Kind::Kept {
             return self.open_tables(name, create);
         }
-        let Some(derived) = &self.locker.server.derived else {
+        let Some(derived) = self.locker.server.derived() else {
             let message = "there is no data directory for derived databases";
             return Err(Error::new(ErrorCode::Busy, message));
         };

@@ -177,7 +177,9 @@ impl Tokens {
     ///
     /// Those of [`all`](Tokens::all).
     pub fn is_valid(&self, token: &Token, now: Timestamp) -> Result<bool, storage::Error> {
-        let is_same = |other: &Token| other.id == token.id && other.reach() == token.reach();
+        let is_same = |other: &Token| {
+            other.id == token.id && other.tenant == token.tenant && other.reach() == token.reach()
+        };
         Ok(self.all()?.iter().any(|other| is_same(other) && !other.has_expired(now)))
     }
 

@@ -21,7 +21,10 @@ const SECRET_BYTES: usize = 32;
 pub struct NewToken {
     /// Its name, for people.
     pub name: String,
-    /// The agents, stores and repositories that it reaches.
+    /// The name of its tenant in the database of the server. None: the tenant 0, to which everything
+    /// belongs that names no tenant.
+    pub tenant: Option<String>,
+    /// The agents, stores and repositories that it reaches. With a tenant, no repositories stand for none.
     pub reach: Reach,
     /// When it expires, or never.
     pub expires: Option<Timestamp>,
@@ -51,6 +54,9 @@ pub struct Token {
     /// Whose access tokens stand for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
+    /// The name of its tenant. None: the tenant 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// When it was made.
     pub created: Timestamp,
     /// When it expires, or never.
@@ -82,13 +88,14 @@ impl Token {
     }
 
     fn without_secret(new: NewToken, id: String, now: Timestamp) -> Self {
-        let NewToken { name, reach, expires } = new;
+        let NewToken { name, tenant, reach, expires } = new;
         let Reach { agents, stores, repositories, read_only } = reach;
         Token {
             id,
             name,
             sha256: None,
             subject: None,
+            tenant,
             created: now,
             expires,
             last_used: None,
@@ -99,12 +106,14 @@ impl Token {
         }
     }
 
-    /// The agents, stores and repositories that it reaches.
+    /// The agents, stores and repositories that it reaches. Repositories are not divided by tenants, so
+    /// a token of a tenant reaches only those that it names.
     pub fn reach(&self) -> Reach {
+        let none = self.tenant.as_ref().map(|_| Vec::new());
         Reach {
             agents: self.agents.clone(),
             stores: self.stores.clone(),
-            repositories: self.repositories.clone(),
+            repositories: self.repositories.clone().or(none),
             read_only: self.read_only,
         }
     }
@@ -164,6 +173,21 @@ impl Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_of_a_tenant_reaches_only_the_repositories_that_it_names() {
+        let secret = Secret::new().expect("random numbers");
+        let reached = |tenant: Option<&str>, named: Option<Vec<PathBuf>>| {
+            let reach = Reach { repositories: named, ..Reach::default() };
+            let tenant = tenant.map(str::to_owned);
+            let new = NewToken { tenant, reach, ..NewToken::default() };
+            Token::new(new, &secret, Timestamp::MIN).reach().repositories
+        };
+        let named = || Some(vec![PathBuf::from("/work")]);
+        assert_eq!(reached(None, None), None);
+        assert_eq!(reached(Some("acme"), None), Some(Vec::new()));
+        assert_eq!(reached(Some("acme"), named()), named());
+    }
 
     #[test]
     fn a_token_is_known_by_what_was_shown_and_by_nothing_else() {

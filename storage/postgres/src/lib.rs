@@ -4,6 +4,9 @@
 //! documents are rows of one table, with their version as their stamp. A [`Lock`] is a transaction
 //! that has locked a row of its scope. A commit ends it, and the next commit takes it anew.
 //!
+//! Each row belongs to a tenant. Every statement asks for the rows of one tenant, and row-level security
+//! of the database lets only the rows of that tenant through.
+//!
 //! All statements are unnamed and all settings end with their transaction, so that a pooler such as
 //! PgBouncer in transaction mode may stand between.
 
@@ -18,6 +21,7 @@ mod query;
 mod schema;
 mod server;
 mod statement;
+mod tenants;
 mod tls;
 mod toolset_tables;
 mod transaction;
@@ -29,5 +33,6 @@ pub use documents::{Reader, Tree};
 pub use lock::{Lock, Scope};
 pub use schema::{Checked, Migrated, VERSION};
 pub use server::{Options, Server};
+pub use tenants::{RowSecurity, TenantName};
 pub use transaction::Transaction;
 pub use url::{DatabaseUrl, UrlError};

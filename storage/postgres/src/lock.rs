@@ -148,10 +148,15 @@ impl Lock {
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Error> {
         let mut state = self.state.lock().await;
-        let Some(connection) = &state.connection else {
+        let Some(connection) = &mut state.connection else {
             return self.server.rows(sql, parameters).await;
         };
-        let rows = query::rows(connection.client(), sql, parameters);
+        let rows = async {
+            if connection.in_transaction {
+                return query::rows(connection.client(), sql, parameters).await;
+            }
+            self.server.alone(connection, sql, parameters).await
+        };
         let Ok(rows) = timeout(self.patience(), rows).await else {
             state.give_up();
             return Err(silent());

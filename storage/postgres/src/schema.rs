@@ -10,7 +10,13 @@ use super::server::Server;
 use super::toolset_tables;
 
 /// The version of the tables.
-pub const VERSION: i32 = 2;
+pub const VERSION: i32 = STEPS.len() as i32;
+
+/// The steps to this version: each brings the tables to the next version, from none to the first.
+///
+/// A step that changes rows takes `FORCE` from their table before: row-level security hides them. A table
+/// with a column `tenant` gets row-level security after the last step.
+const STEPS: [&str; 2] = [TABLES, TENANTS];
 
 /// The key of the lock of migrations. A migration is one transaction, also through a pooler.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
@@ -55,6 +61,39 @@ CREATE TABLE agent_memory.calls (
     PRIMARY KEY (tenant, key)
 );
 CREATE INDEX calls_by_time ON agent_memory.calls (answered_at);
+"#;
+
+/// The table of version 2.
+const TENANTS: &str = r#"
+CREATE TABLE agent_memory.tenants (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL
+);
+CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
+"#;
+
+/// Row-level security of every table with a column `tenant`, also for the owner of the tables. Without
+/// the setting, a statement fails.
+const ROW_SECURITY: &str = r#"
+DO $$
+DECLARE
+    found regclass;
+BEGIN
+    FOR found IN
+        SELECT c.oid FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_attribute AS a
+            ON a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped
+        WHERE c.relnamespace = 'agent_memory'::regnamespace AND c.relkind IN ('r', 'p')
+            AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy AS p
+                WHERE p.polrelid = c.oid AND p.polname = 'of_tenant')
+    LOOP
+        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', found);
+        EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', found);
+        EXECUTE format('CREATE POLICY of_tenant ON %s '
+            'USING (tenant = current_setting(''agent_memory.tenant'')::bigint)', found);
+    END LOOP;
+END
+$$;
 "#;
 
 /// A database whose tables have the version of this program.
@@ -128,12 +167,14 @@ impl Server {
                 Some(later) if later > VERSION => return Err(not_of_this_version(later)),
                 Some(_) => Migrated::Updated,
             };
-            if before.is_none() {
-                client.batch_execute(TABLES).await.map_err(failed)?;
+            let steps = usize::try_from(before.unwrap_or_default()).unwrap_or_default();
+            for step in STEPS.iter().skip(steps) {
+                client.batch_execute(step).await.map_err(failed)?;
             }
             if before.unwrap_or_default() < toolset_tables::SINCE {
                 toolset_tables::make(client, &toolset_tables).await.map_err(failed)?;
             }
+            client.batch_execute(ROW_SECURITY).await.map_err(failed)?;
             let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2) \
                        ON CONFLICT (single) DO UPDATE SET version = excluded.version";
             let parameters = [

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode, path};
+use futures_util::future::join3;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio_postgres::Row;
@@ -31,20 +32,38 @@ pub struct Options {
     pub statement_time: Duration,
 }
 
-/// A database of agent memory. It connects when it is first used. A clone is the same.
+/// A database of agent memory, for one tenant. It connects when it is first used. A clone is the same.
 ///
 /// Its functions block the thread. They may be called from any thread, also of a runtime.
 #[derive(Clone, Debug)]
-pub struct Server(Arc<Shared>);
+pub struct Server {
+    shared: Arc<Shared>,
+    tenant: Arc<Tenant>,
+}
 
+/// What the servers of all tenants share.
 #[derive(Debug)]
 struct Shared {
     /// Always there until this is dropped.
     runtime: Option<Runtime>,
     pool: Arc<Pool>,
-    options: Options,
+    statement_time: Duration,
+}
+
+#[derive(Debug)]
+struct Tenant {
+    /// The number that statements ask for.
+    number: i64,
+    /// The number that row-level security lets through. It is the same, except in tests.
+    let_through: i64,
     /// The places of groups that are known to exist. None is ever removed.
     known: Mutex<BTreeSet<String>>,
+}
+
+impl Tenant {
+    fn new(number: i64, let_through: i64) -> Arc<Self> {
+        Arc::new(Tenant { number, let_through, known: Mutex::default() })
+    }
 }
 
 impl Drop for Shared {
@@ -62,8 +81,8 @@ impl Server {
     /// # Errors
     ///
     /// `io` if no thread can be started, or the roots of the machine cannot be read for TLS.
-    pub fn new(mut options: Options) -> Result<Self, Error> {
-        options.connections = options.connections.max(LEAST_CONNECTIONS);
+    pub fn new(options: Options) -> Result<Self, Error> {
+        let Options { url, connections, tenant, statement_time } = options;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("agent-memory-database")
@@ -74,9 +93,21 @@ impl Server {
                 Error::new(ErrorCode::Io, message)
             })?;
         let handle = runtime.handle().clone();
-        let pool = Arc::new(Pool::new(options.url.clone(), options.connections, handle)?);
-        let known = Mutex::default();
-        Ok(Self(Arc::new(Shared { runtime: Some(runtime), pool, options, known })))
+        let pool = Arc::new(Pool::new(url, connections.max(LEAST_CONNECTIONS), handle)?);
+        let shared = Arc::new(Shared { runtime: Some(runtime), pool, statement_time });
+        Ok(Self { shared, tenant: Tenant::new(tenant, tenant) })
+    }
+
+    /// The same database for another tenant, with the same connections.
+    pub fn of_tenant(&self, number: i64) -> Self {
+        Self { shared: self.shared.clone(), tenant: Tenant::new(number, number) }
+    }
+
+    /// The same database, but row-level security lets only the rows of another tenant through than the
+    /// statements ask for. For tests of that wall.
+    #[doc(hidden)]
+    pub fn mistaken(&self, let_through: i64) -> Self {
+        Self { shared: self.shared.clone(), tenant: Tenant::new(self.tenant(), let_through) }
     }
 
     /// The names of the places with a label, in byte order.
@@ -153,8 +184,8 @@ impl Server {
         let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
         let mut was_lost = false;
         loop {
-            let connection = self.connection().await?;
-            let rows = query::rows(connection.client(), sql, &parameters);
+            let mut connection = self.connection().await?;
+            let rows = self.alone(&mut connection, sql, &parameters);
             match tokio::time::timeout(self.statement_time(), rows).await {
                 // The row may be that of the connection that was lost.
                 Ok(Ok(rows)) => return Ok(was_lost || !rows.is_empty()),
@@ -199,24 +230,28 @@ impl Server {
         let server = self.clone();
         let sql = sql.to_owned();
         self.wait(async move {
-            let connection = server.pool().connection().await?;
+            let mut connection = server.pool().connection().await?;
+            // What it may have begun is rolled back.
+            connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
+            connection.in_transaction = done.is_err();
             done.map_err(|error| storage_error(&error))
         })
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
-        &self.0.pool
+        &self.shared.pool
     }
 
     /// The number of its tenant.
     pub fn tenant(&self) -> i64 {
-        self.0.options.tenant
+        self.tenant.number
     }
 
-    /// The statement after BEGIN that says whose rows the transaction reads and makes.
+    /// The statement after BEGIN that says whose rows the transaction reads and makes. Without it,
+    /// row-level security lets no row through.
     pub(crate) fn set_tenant(&self) -> String {
-        format!("SET LOCAL agent_memory.tenant = '{}'", self.tenant())
+        format!("SET LOCAL agent_memory.tenant = '{}'", self.tenant.let_through)
     }
 
     /// The settings of a transaction on rows: the schema of the tables, and the time of a statement.
@@ -228,17 +263,42 @@ impl Server {
     }
 
     pub(crate) fn statement_time(&self) -> Duration {
-        self.0.options.statement_time
+        self.shared.statement_time
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tenant.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A free connection, after the time of a statement at most.
     pub(crate) async fn connection(&self) -> Result<Connection, Error> {
         let connection = tokio::time::timeout(self.statement_time(), self.pool().connection());
         connection.await.map_err(|_| silent())?
+    }
+
+    /// Runs a statement in a transaction of its own. BEGIN, the statement and COMMIT are sent together, so
+    /// that it takes one round trip.
+    pub(crate) async fn alone(
+        &self,
+        connection: &mut Connection,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Row>, tokio_postgres::Error> {
+        connection.in_transaction = true;
+        let client = connection.client();
+        let begin = format!("BEGIN; {}", self.set_tenant());
+        let (begun, rows, ended) = join3(
+            client.batch_execute(&begin),
+            query::rows(client, sql, parameters),
+            client.batch_execute("COMMIT"),
+        )
+        .await;
+        // After an error, COMMIT rolls back.
+        connection.in_transaction = ended.is_err();
+        begun?;
+        let rows = rows?;
+        ended?;
+        Ok(rows)
     }
 
     /// The rows of a statement that changes nothing. It is repeated once if the connection was dead.
@@ -249,8 +309,8 @@ impl Server {
     ) -> Result<Vec<Row>, Error> {
         let mut is_repeated = false;
         loop {
-            let connection = self.connection().await?;
-            let rows = query::rows(connection.client(), sql, parameters);
+            let mut connection = self.connection().await?;
+            let rows = self.alone(&mut connection, sql, parameters);
             match tokio::time::timeout(self.statement_time(), rows).await {
                 Err(_) => {
                     connection.give_up();
@@ -297,7 +357,7 @@ impl Server {
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
-        self.0.runtime.as_ref().expect("it runs until this is dropped").spawn(work)
+        self.shared.runtime.as_ref().expect("it runs until this is dropped").spawn(work)
     }
 }
 

@@ -126,7 +126,12 @@ impl Session for ComponentSession {
     }
 }
 
-async fn send(
+/// Sends a request to a memory.
+///
+/// # Errors
+///
+/// Those of the call.
+pub async fn send(
     memory: &AgentMemory,
     request: &Request,
     caller: Caller,

@@ -238,7 +238,12 @@ fn move_to_server(
     Ok(())
 }
 
-fn collect(
+/// Adds the documents of a place, from a directory on, by their paths after a prefix.
+///
+/// # Errors
+///
+/// Those of the database.
+pub fn collect(
     reader: &Reader,
     directory: &str,
     prefix: &str,

@@ -139,6 +139,19 @@ impl Places {
         self.grants.write().unwrap_or_else(PoisonError::into_inner).push(grant);
     }
 
+    /// The places of callers that reach no named place: the same repositories. `missing` is the error
+    /// message for each known label.
+    #[must_use]
+    pub fn of_repositories(&self, missing: &str) -> Places {
+        let places = Places::default();
+        for label in self.known().keys() {
+            places.know(label, missing);
+        }
+        let grants = self.grants.read().unwrap_or_else(PoisonError::into_inner);
+        grants.iter().for_each(|grant| places.add_grant(grant.clone()));
+        places
+    }
+
     /// Declares a label, with the error message for calls while no place is granted under it.
     pub fn know(&self, label: impl Into<String>, missing: impl Into<String>) {
         self.known_mut().entry(label.into()).or_default().missing = missing.into();

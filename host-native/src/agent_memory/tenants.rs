@@ -1,0 +1,109 @@
+//! The memories of tenants: each tenant of the database server has one.
+
+use super::places::on_a_blocking_thread;
+use super::{AgentMemory, Own};
+use crate::caller::Caller;
+use crate::changes::Notifier;
+use crate::storage::{self, Storage};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The memories of the tenants that have come, by name. A name stands for the same tenant for good.
+#[derive(Default)]
+pub(crate) struct Tenants(Mutex<BTreeMap<String, Arc<Own>>>);
+
+impl AgentMemory {
+    /// The memory of a tenant of the [database](crate::database): what no other tenant reads or changes.
+    /// Toolsets, models and settings are the same. It has nothing of the tenant 0, to which this memory
+    /// belongs, and no place on the disk of this machine but the repositories.
+    ///
+    /// Follow-ups that the tenant has left are carried out from the first time on, as by
+    /// [`resume`](AgentMemory::resume).
+    ///
+    /// # Errors
+    ///
+    /// `not-found` if there is no such tenant; `not-granted` without a database; `busy` if it cannot be
+    /// reached now; `permission`, `io`.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn of_tenant(&self, name: &str) -> Result<AgentMemory, storage::Error> {
+        if let Some(known) = self.mounted.tenants.find(name) {
+            return Ok(self.with(known));
+        }
+        let storage = self.own.storage.clone();
+        let wanted = name.to_owned();
+        let storage = on_a_blocking_thread(move || storage_of(&storage, &wanted)).await?;
+        let (own, is_new) = self.mounted.tenants.add(name, || Own {
+            storage,
+            in_progress: self.own.in_progress.beside(),
+            notifier: Notifier::new(),
+        });
+        let memory = self.with(own);
+        if is_new {
+            memory.resume(Caller::default());
+        }
+        Ok(memory)
+    }
+
+    /// Writes in the log whether tenants can be served, and kept apart by the database itself.
+    #[cfg(feature = "http")]
+    pub(crate) async fn warn_of_tenants(&self) {
+        let storage = self.own.storage.clone();
+        match on_a_blocking_thread(move || warning(&storage)).await {
+            Ok(None) => {}
+            Ok(Some(warning)) => tracing::warn!("{warning}"),
+            Err(error) => tracing::warn!("clients with a tenant are refused: {}", error.message),
+        }
+    }
+
+    fn with(&self, own: Arc<Own>) -> AgentMemory {
+        AgentMemory { mounted: self.mounted.clone(), own }
+    }
+}
+
+impl Tenants {
+    fn find(&self, name: &str) -> Option<Arc<Own>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The memory of a tenant, and whether it is the one that was made now.
+    fn add(&self, name: &str, make: impl FnOnce() -> Own) -> (Arc<Own>, bool) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(name) {
+            return (known.clone(), false);
+        }
+        let own = Arc::new(make());
+        all.insert(name.to_owned(), own.clone());
+        (own, true)
+    }
+}
+
+/// The storage of a tenant.
+#[cfg(feature = "postgres")]
+fn storage_of(storage: &Storage, name: &str) -> Result<Storage, storage::Error> {
+    storage.of_tenant(storage.find_tenant(name)?)
+}
+
+#[cfg(not(feature = "postgres"))]
+fn storage_of(_: &Storage, _: &str) -> Result<Storage, storage::Error> {
+    Err(no_database())
+}
+
+/// What an operator of tenants is to know.
+#[cfg(all(feature = "http", feature = "postgres"))]
+fn warning(storage: &Storage) -> Result<Option<&'static str>, storage::Error> {
+    storage.row_security().map(|security| security.warning())
+}
+
+#[cfg(all(feature = "http", not(feature = "postgres")))]
+fn warning(_: &Storage) -> Result<Option<&'static str>, storage::Error> {
+    Err(no_database())
+}
+
+#[cfg(not(feature = "postgres"))]
+fn no_database() -> storage::Error {
+    let message = "tenants are in a database, which this program cannot use: use one that can";
+    storage::Error::new(storage::ErrorCode::NotGranted, message)
+}

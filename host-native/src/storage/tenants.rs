@@ -1,0 +1,60 @@
+//! The storages of tenants: the same database, in which each sees its own rows.
+
+use super::{DatabaseServer, Error, ErrorCode, Places, Shared, Storage};
+use agent_memory_storage_postgres::RowSecurity;
+use std::sync::{Arc, OnceLock};
+
+/// The error message for a place that is not in the database.
+const MISSING: &str = "there is no such place for this tenant: a tenant has what is in the database, and \
+                       repositories that its token names";
+
+impl Storage {
+    /// The storage of a tenant: what is in the database, and the same repositories. Places on the disk of
+    /// this machine are not divided by tenants, so it has none of them.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` without a database.
+    pub(crate) fn of_tenant(&self, number: i64) -> Result<Storage, Error> {
+        let server = Arc::new(self.server()?.of_tenant(number));
+        let Shared { options, places, engine, .. } = &*self.0;
+        Ok(Storage(Arc::new(Shared {
+            options: options.clone(),
+            places: Places::of_repositories(places, MISSING),
+            engine: engine.clone(),
+            server: OnceLock::from(server),
+        })))
+    }
+
+    /// The number of the tenant with a name.
+    ///
+    /// # Errors
+    ///
+    /// `not-found` if there is none; `not-granted` without a database; `busy` if it cannot be reached
+    /// now; `permission`, `io`.
+    pub(crate) fn find_tenant(&self, name: &str) -> Result<i64, Error> {
+        self.server()?.server().find_tenant(name)?.ok_or_else(|| {
+            let message = format!(
+                "there is no tenant `{name}` in the database: make it with `agent-memory database \
+                 tenant create {name}`"
+            );
+            Error::new(ErrorCode::NotFound, message)
+        })
+    }
+
+    /// Whether the database itself keeps tenants apart, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`find_tenant`](Storage::find_tenant).
+    pub(crate) fn row_security(&self) -> Result<RowSecurity, Error> {
+        self.server()?.server().row_security()
+    }
+
+    fn server(&self) -> Result<&Arc<DatabaseServer>, Error> {
+        self.0.server.get().ok_or_else(|| {
+            let message = "tenants are in a database: start the server with `--database-url`";
+            Error::new(ErrorCode::NotGranted, message)
+        })
+    }
+}
