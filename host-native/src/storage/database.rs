@@ -148,9 +148,7 @@ impl<T: database::Transaction + Debug + Send + Sync> TransactionBackend for T {}
 pub struct Transaction(Box<dyn TransactionBackend>);
 
 impl Transaction {
-    pub(super) fn new(
-        backend: impl database::Transaction + Debug + Send + Sync + 'static,
-    ) -> Self {
+    pub(super) fn new(backend: impl database::Transaction + Debug + Send + Sync + 'static) -> Self {
         Transaction(Box::new(backend))
     }
 }

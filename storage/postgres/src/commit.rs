@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agent_memory_storage::{
-    Area, Change, CommitError, Error, ErrorCode, Splice, already_exists,
-    check_consistent, check_count, check_size, version_mismatch, version_of,
+    Area, Change, CommitError, Error, ErrorCode, Splice, already_exists, check_consistent,
+    check_count, check_size, version_mismatch, version_of,
 };
 use futures_util::future::try_join_all;
 use tokio::time::timeout;

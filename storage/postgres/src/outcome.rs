@@ -44,10 +44,7 @@ impl Lock {
         let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
         let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key.as_str())];
         let client = connection.client();
-        let both = join(
-            query::execute(client, sql, &parameters),
-            client.batch_execute("COMMIT"),
-        );
+        let both = join(query::execute(client, sql, &parameters), client.batch_execute("COMMIT"));
         match timeout(self.patience(), both).await.map(|(put, committed)| put.and(committed)) {
             Ok(Ok(())) => connection.in_transaction = false,
             Err(_) => {

@@ -72,8 +72,7 @@ impl Prepared {
                 format!("the parameters of a statement are longer than {MAX_ROWS_BYTES} bytes");
             return Err(Error::new(ErrorCode::TooLarge, message));
         }
-        let has_nul =
-            |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
+        let has_nul = |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
         if statement.parameters.iter().any(has_nul) {
             return Err(Error::new(ErrorCode::Io, NO_NUL));
         }
@@ -234,7 +233,8 @@ mod tests {
             let statement = Statement { sql: sql.to_owned(), parameters: Vec::new() };
             Prepared::new(&statement).map(drop).map_err(|error| error.code)
         };
-        for sql in ["SELECT 1", "\n select 1", "WITH a AS (SELECT 1) SELECT * FROM a", "VALUES (1)"] {
+        for sql in ["SELECT 1", "\n select 1", "WITH a AS (SELECT 1) SELECT * FROM a", "VALUES (1)"]
+        {
             assert_eq!(prepared(sql), Ok(()), "{sql}");
         }
         for sql in

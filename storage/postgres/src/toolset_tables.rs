@@ -7,8 +7,8 @@ pub(crate) const SINCE: i32 = 2;
 
 /// The type of the column `tenant`, and functions that SQLite has under the same names.
 ///
-/// - `unixepoch` gives the seconds of a moment as SQLite reads it, and null for any other text. A day
-///   that the month does not have counts into the next month, as there.
+/// - `unixepoch` gives the seconds of a moment as SQLite reads it, and null for any other text. The day 31
+///   of a shorter month and the hour 24 count into the next month and day, as there.
 /// - `integers`, `texts` and `json_each` read an array in JSON.
 ///
 /// A function with one expression is put in place of its call. So none is strict.
@@ -24,7 +24,7 @@ CREATE FUNCTION agent_memory.typeof(text) RETURNS text
 CREATE FUNCTION agent_memory.unixepoch(text) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT CASE WHEN $1 ~ ('^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])'
-            '([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)?)?$')
+            '([T ]([01]\d|2[0-4]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-](0\d|1[0-4]):[0-5]\d)?)?$')
         THEN 86400 * (make_date(substr($1, 1, 4)::int, substr($1, 6, 2)::int, 1) - DATE '1970-01-01'
                 + substr($1, 9, 2)::bigint - 1)
             + 3600 * coalesce(nullif(substr($1, 12, 2), ''), '0')::bigint

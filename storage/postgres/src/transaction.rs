@@ -191,9 +191,7 @@ impl Drop for Transaction {
 
 fn ended(status: Status) -> Error {
     match status {
-        Status::Committed => {
-            Error::new(ErrorCode::Nested, "the transaction is committed already")
-        }
+        Status::Committed => Error::new(ErrorCode::Nested, "the transaction is committed already"),
         _ => lost(),
     }
 }

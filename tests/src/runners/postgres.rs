@@ -189,9 +189,8 @@ fn move_rows_to_server(scratch: &Scratch, server: &Server) -> Result<(), String>
         let last = here(&format!("SELECT seq FROM sqlite_sequence WHERE name = '{table}'"))?;
         if let Some(last) = last.first().and_then(|row| row[0].as_i64()) {
             let next = last + 1;
-            let restart = format!(
-                "ALTER TABLE agent_memory.{table} ALTER COLUMN id RESTART WITH {next}"
-            );
+            let restart =
+                format!("ALTER TABLE agent_memory.{table} ALTER COLUMN id RESTART WITH {next}");
             server.execute(&restart).map_err(failed)?;
         }
         let agents = format!(
