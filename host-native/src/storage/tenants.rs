@@ -1,6 +1,7 @@
 //! The storages of tenants: the same database, in which each sees its own rows.
 
 use super::{DatabaseServer, Error, ErrorCode, Places, Shared, Storage};
+#[cfg(feature = "http")]
 use agent_memory_storage_postgres::RowSecurity;
 use std::sync::{Arc, OnceLock};
 
@@ -47,6 +48,7 @@ impl Storage {
     /// # Errors
     ///
     /// Those of [`find_tenant`](Storage::find_tenant).
+    #[cfg(feature = "http")]
     pub(crate) fn row_security(&self) -> Result<RowSecurity, Error> {
         self.server()?.server().row_security()
     }
