@@ -55,7 +55,8 @@ impl Storage {
 
     fn server(&self) -> Result<&Arc<DatabaseServer>, Error> {
         self.0.server.get().ok_or_else(|| {
-            let message = "tenants are in a database: start the server with `--database-url`";
+            let message =
+                "tenants are in a database, and this server has none: give it one (`database_url`)";
             Error::new(ErrorCode::NotGranted, message)
         })
     }
