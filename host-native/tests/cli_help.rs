@@ -8,18 +8,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program's commands and their subcommands.
+/// The program's commands and their subcommands, of any depth.
 fn commands() -> Vec<String> {
     let mut program = cli::command().disable_help_subcommand(true);
     program.build();
-    let of_command = |command: &clap::Command| {
-        let name = command.get_name().to_owned();
-        let own = command.get_subcommands().filter(|own| !own.is_hide_set());
-        let own = own.map(|own| format!("{name} {}", own.get_name()));
-        let own: Vec<String> = own.collect();
-        [name].into_iter().chain(own)
-    };
-    program.get_subcommands().flat_map(of_command).collect()
+    program.get_subcommands().flat_map(|command| with_subcommands("", command)).collect()
+}
+
+fn with_subcommands(above: &str, command: &clap::Command) -> Vec<String> {
+    let name = format!("{above}{}", command.get_name());
+    let own = command.get_subcommands().filter(|own| !own.is_hide_set());
+    let own: Vec<_> = own.flat_map(|own| with_subcommands(&format!("{name} "), own)).collect();
+    [name].into_iter().chain(own).collect()
 }
 
 /// The commands with a golden file: all but the tools, which are all alike, and one of these.

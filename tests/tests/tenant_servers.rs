@@ -129,7 +129,7 @@ fn a_token_whose_tenant_cannot_be_served_is_told_why() {
     let listed = |server: &HttpServer| server.stateless_as(&token, "tools/list", json!({}));
     let server = scene.serve(&["--toolset=records"]);
     let reply = listed(&server);
-    assert!(reply.status == 403 && reply.body.contains("--database-url"), "{}", reply.body);
+    assert!(reply.status == 403 && reply.body.contains("database_url"), "{}", reply.body);
     drop(server);
     let server = scene.serve(&["--toolset=records", &scene.database_option()]);
     let reply = listed(&server);

@@ -1,5 +1,6 @@
 //! The handle that a program embeds.
 
+mod own;
 mod places;
 mod tenants;
 
@@ -16,25 +17,18 @@ use crate::engine::Engine;
 use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
 use crate::storage::Storage;
+use own::Own;
+pub(crate) use own::Tenants;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinError;
-
-pub(crate) use tenants::Tenants;
 
 /// The component with its settings and grants. A clone refers to the same memory.
 #[derive(Clone)]
 pub struct AgentMemory {
     mounted: Arc<Mounted>,
     own: Arc<Own>,
-}
-
-/// The parts of an [`AgentMemory`] that differ for each tenant.
-struct Own {
-    storage: Storage,
-    in_progress: InProgress,
-    notifier: Notifier,
 }
 
 /// The parts that the memories of all tenants share.

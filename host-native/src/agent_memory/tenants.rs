@@ -1,16 +1,12 @@
 //! The memories of tenants: each tenant of the database server has one.
 
+use super::AgentMemory;
+use super::own::Own;
 use super::places::on_a_blocking_thread;
-use super::{AgentMemory, Own};
 use crate::caller::Caller;
 use crate::changes::Notifier;
 use crate::storage::{self, Storage};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// The memories of the tenants that have come, by name. A name stands for the same tenant for good.
-#[derive(Default)]
-pub(crate) struct Tenants(Mutex<BTreeMap<String, Arc<Own>>>);
+use std::sync::Arc;
 
 impl AgentMemory {
     /// The memory of a tenant of the [database](crate::database): what no other tenant reads or changes.
@@ -60,23 +56,6 @@ impl AgentMemory {
 
     fn with(&self, own: Arc<Own>) -> AgentMemory {
         AgentMemory { mounted: self.mounted.clone(), own }
-    }
-}
-
-impl Tenants {
-    fn find(&self, name: &str) -> Option<Arc<Own>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
-    }
-
-    /// The memory of a tenant, and whether it is the one that was made now.
-    fn add(&self, name: &str, make: impl FnOnce() -> Own) -> (Arc<Own>, bool) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = all.get(name) {
-            return (known.clone(), false);
-        }
-        let own = Arc::new(make());
-        all.insert(name.to_owned(), own.clone());
-        (own, true)
     }
 }
 

@@ -50,10 +50,10 @@ struct Create {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// Tenant whose memory it reaches, in the database of the server [default: none, with what has none]
+    /// Only what this tenant has in the database of the server [default: what belongs to no tenant]
     ///
-    /// `agent-memory database tenant create` makes it. Such a token reaches nothing on the disk of the
-    /// server but `--repositories`.
+    /// `agent-memory database tenant create` makes a tenant. Its tokens reach nothing on the disk of the
+    /// server but their `--repositories`.
     #[arg(long, value_name = "NAME")]
     tenant: Option<String>,
 

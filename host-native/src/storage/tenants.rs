@@ -1,6 +1,7 @@
 //! The storages of tenants: the same database, in which each sees its own rows.
 
 use super::{DatabaseServer, Error, ErrorCode, Places, Shared, Storage};
+#[cfg(feature = "http")]
 use agent_memory_storage_postgres::RowSecurity;
 use std::sync::{Arc, OnceLock};
 
@@ -47,13 +48,15 @@ impl Storage {
     /// # Errors
     ///
     /// Those of [`find_tenant`](Storage::find_tenant).
+    #[cfg(feature = "http")]
     pub(crate) fn row_security(&self) -> Result<RowSecurity, Error> {
         self.server()?.server().row_security()
     }
 
     fn server(&self) -> Result<&Arc<DatabaseServer>, Error> {
         self.0.server.get().ok_or_else(|| {
-            let message = "tenants are in a database: start the server with `--database-url`";
+            let message =
+                "tenants are in a database, and this server has none: give it one (`database_url`)";
             Error::new(ErrorCode::NotGranted, message)
         })
     }

@@ -1,0 +1,35 @@
+//! What the memory of each tenant has of its own.
+
+use crate::background::InProgress;
+use crate::changes::Notifier;
+use crate::storage::Storage;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The parts of an [`AgentMemory`](super::AgentMemory) that differ for each tenant.
+pub(super) struct Own {
+    pub(super) storage: Storage,
+    pub(super) in_progress: InProgress,
+    pub(super) notifier: Notifier,
+}
+
+/// The memories of the tenants that have come, by name. A name stands for the same tenant for good.
+#[derive(Default)]
+pub(crate) struct Tenants(Mutex<BTreeMap<String, Arc<Own>>>);
+
+impl Tenants {
+    pub(super) fn find(&self, name: &str) -> Option<Arc<Own>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The memory of a tenant, and whether it is the one that was made now.
+    pub(super) fn add(&self, name: &str, make: impl FnOnce() -> Own) -> (Arc<Own>, bool) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(name) {
+            return (known.clone(), false);
+        }
+        let own = Arc::new(make());
+        all.insert(name.to_owned(), own.clone());
+        (own, true)
+    }
+}
