@@ -4,6 +4,9 @@
 //! documents are rows of one table, with their version as their stamp. A [`Lock`] is a transaction
 //! that has locked a row of its scope. A commit ends it, and the next commit takes it anew.
 //!
+//! A [`Database`] runs the statements of a toolset on tables that a migration has made. A
+//! [`Transaction`] on them that writes is that of a lock.
+//!
 //! All statements are unnamed and all settings end with their transaction, so that a pooler such as
 //! PgBouncer in transaction mode may stand between.
 
