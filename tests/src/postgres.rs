@@ -125,6 +125,69 @@ impl Drop for PostgresServer {
     }
 }
 
+/// A pooler in front of a server, in transaction mode. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Pooler {
+    process: Child,
+    directory: TempDir,
+}
+
+impl Pooler {
+    /// Starts a pooler with a number of connections to the server. `None` if this machine has no PgBouncer:
+    /// the test is then skipped.
+    #[track_caller]
+    pub fn start(server: &PostgresServer, connections: usize) -> Option<Self> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        directories.push("/usr/sbin".into());
+        let program = directories.iter().map(|at| at.join("pgbouncer")).find(|at| at.is_file());
+        let Some(program) = program else {
+            skip("there is no PgBouncer, such as Debian's package `pgbouncer`");
+            return None;
+        };
+        let directory = tempfile::tempdir().expect("a scratch directory");
+        let own = directory.path();
+        let configuration = own.join("pgbouncer.ini");
+        let text = format!(
+            "[databases]\npostgres = host={} dbname=postgres user=memory\n\
+             [pgbouncer]\nlisten_addr =\nlisten_port = 5432\nunix_socket_dir = {}\n\
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\n",
+            server.socket_directory().display(),
+            own.display(),
+        );
+        fs::write(&configuration, text).expect("a scratch file");
+        if is_root() {
+            for path in [own, &configuration] {
+                chown(path, Some(NOBODY), Some(NOBODY)).expect("root may");
+            }
+        }
+        let mut pgbouncer = as_server_user(&program);
+        pgbouncer.arg("-q").arg(&configuration).current_dir(own);
+        pgbouncer.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = pgbouncer.spawn().expect("the pooler starts");
+        let pooler = Self { process, directory };
+        let until = Instant::now() + TIMEOUT;
+        while !pooler.socket_directory().join(SOCKET).exists() {
+            assert!(Instant::now() < until, "the pooler never listens");
+            thread::sleep(PAUSE);
+        }
+        Some(pooler)
+    }
+
+    /// The directory of the socket.
+    pub fn socket_directory(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 /// The URL of the database whose socket is in a directory.
 pub fn url_at(directory: &Path) -> String {
     url_of(directory, "memory", "memory")

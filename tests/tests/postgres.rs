@@ -2,6 +2,7 @@
 //! connections that break at the commit, and what is refused.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};

@@ -12,7 +12,7 @@ use agent_memory_storage_memory::sql;
 use agent_memory_storage_postgres::{Database, Lock, Options, Server, Transaction};
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::breaking_proxy::{Break, start_proxy};
-use agent_memory_tests::postgres::{PostgresServer, url_at};
+use agent_memory_tests::postgres::{Pooler, PostgresServer, url_at};
 use tokio::runtime::Runtime;
 
 const TENANT: i64 = 7;
@@ -63,9 +63,13 @@ impl Scratch {
 }
 
 fn server_at(directory: &Path) -> Server {
+    server_of_tenant(directory, TENANT)
+}
+
+fn server_of_tenant(directory: &Path, tenant: i64) -> Server {
     let url = url_at(directory).parse().unwrap();
     let statement_time = Duration::from_secs(60);
-    Server::new(Options { url, connections: 4, tenant: TENANT, statement_time }).unwrap()
+    Server::new(Options { url, connections: 4, tenant, statement_time }).unwrap()
 }
 
 fn lock(
@@ -364,6 +368,38 @@ fn a_statement_ends_when_nobody_waits_for_it_any_more() {
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(code(database.query(&text("SELECT 1"), 1)), ErrorCode::Cancelled);
+}
+
+#[test]
+fn no_setting_outlives_its_transaction_behind_a_pooler() {
+    let Some(scratch) = Scratch::start() else { return };
+    let Some(pooler) = Pooler::start(&scratch.database, 2) else { return };
+    // Their transactions share two connections.
+    let servers = [1, 2, 3].map(|tenant| server_of_tenant(pooler.socket_directory(), tenant));
+    for _ in 0..5 {
+        for server in &servers {
+            let database = server.database();
+            let scope = format!("scope-{}", server.tenant());
+            let held = lock(&scratch.runtime, server, Some(&scope), TIMEOUT).unwrap();
+            let begun = scratch.runtime.block_on(database.begin_write(held)).unwrap();
+            let made =
+                begun.query(&text("INSERT INTO things (name) VALUES (NULL) RETURNING tenant"), 1);
+            assert_eq!(rows(made), [[Value::Integer(server.tenant())]]);
+            begun.commit().unwrap();
+            drop(begun);
+            let reading = scratch.runtime.block_on(database.begin_read()).unwrap();
+            let asked = text("SELECT current_setting('agent_memory.tenant')::bigint");
+            assert_eq!(rows(reading.query(&asked, 1)), [[Value::Integer(server.tenant())]]);
+            reading.commit().unwrap();
+            drop(reading);
+            assert_eq!(rows(database.query(&asked, 1)), [[Value::Integer(server.tenant())]]);
+        }
+    }
+    let own = text("SELECT count(*) FROM things GROUP BY tenant");
+    assert_eq!(
+        rows(scratch.server.database().query(&own, 9)),
+        [[Value::Integer(5)], [Value::Integer(5)], [Value::Integer(5)]]
+    );
 }
 
 #[test]

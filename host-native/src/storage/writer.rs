@@ -30,7 +30,6 @@ pub(super) enum WriterLock {
 
 impl WriterLock {
     /// The lock of a place on this machine.
-    #[cfg_attr(not(feature = "postgres"), allow(clippy::unnecessary_wraps))]
     pub fn of_files(&self) -> Option<&Arc<Lock>> {
         match self {
             WriterLock::Files(lock) => Some(lock),

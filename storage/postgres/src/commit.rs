@@ -86,7 +86,7 @@ impl Lock {
         Ok(versions)
     }
 
-    /// Makes the changes in the open transaction, in three round trips.
+    /// Makes the changes in the open transaction, in two round trips, or three if something is copied.
     async fn apply(
         &self,
         client: &Client,

@@ -7,6 +7,9 @@
 //! Each row belongs to a tenant. Every statement asks for the rows of one tenant, and row-level security
 //! of the database lets only the rows of that tenant through.
 //!
+//! A [`Database`] runs the statements of a toolset on tables that a migration has made. A
+//! [`Transaction`] on them that writes is that of a lock.
+//!
 //! All statements are unnamed and all settings end with their transaction, so that a pooler such as
 //! PgBouncer in transaction mode may stand between.
 
