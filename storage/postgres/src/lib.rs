@@ -20,6 +20,7 @@ mod pool;
 mod query;
 mod schema;
 mod server;
+mod session;
 mod statement;
 mod tls;
 mod toolset_tables;
