@@ -5,20 +5,18 @@ use super::backend::{Backend, Locking, Tree};
 use super::database::Database;
 use super::lock_key::LockKey;
 use super::server_database::ServerDatabase;
-use super::server_lock::{Locker, ServerLock};
+use super::server_lock::{Locker, Queues, ServerLock};
 use super::timeout::LockTimeout;
 use super::tree::Engine;
 use super::writer::{Writer, WriterBackend, WriterLock};
-use crate::queue::{self, Queue};
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Place, Status,
 };
 use agent_memory_storage_files::Layout;
 use agent_memory_storage_postgres::{self as postgres, Server};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The beginning of the locations of places.
 const LOCATION: &str = "postgresql:";
@@ -33,7 +31,7 @@ pub(crate) struct DatabaseServer {
     derived: Option<PathBuf>,
     /// The labels of its places.
     labels: Vec<ServerLabel>,
-    queues: Mutex<BTreeMap<(Place, Option<String>), Queue>>,
+    queues: Arc<Queues>,
 }
 
 /// The places with one label.
@@ -55,7 +53,7 @@ impl DatabaseServer {
         derived: Option<PathBuf>,
         labels: Vec<ServerLabel>,
     ) -> Self {
-        DatabaseServer { server, database, derived, labels, queues: Mutex::default() }
+        DatabaseServer { server, database, derived, labels, queues: Arc::default() }
     }
 
     /// The same database with the places of another tenant.
@@ -116,7 +114,8 @@ impl DatabaseServer {
             location: self.location(of, name),
             kept: of.databases.clone(),
             tables: of.tables.clone(),
-            locker: Locker { server: self.clone(), place, tree },
+            locker: Locker { queues: self.queues.clone(), place, tree },
+            server: self.clone(),
             engine: engine.clone(),
         }))
     }
@@ -161,13 +160,6 @@ impl DatabaseServer {
     pub fn check_writable(&self) -> Result<(), Error> {
         self.server.check_writable()
     }
-
-    pub(super) fn join(&self, place: &Place, scope: Option<&str>) -> queue::Place {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.retain(|_, queue| !queue.is_empty());
-        let key = (place.clone(), scope.map(str::to_owned));
-        queues.entry(key).or_insert_with(|| Queue::new(1)).join()
-    }
 }
 
 /// A place on a server.
@@ -179,6 +171,7 @@ struct ServerTree {
     kept: Vec<String>,
     tables: Vec<String>,
     locker: Locker,
+    server: Arc<DatabaseServer>,
     engine: Arc<Engine>,
 }
 
@@ -187,7 +180,7 @@ impl ServerTree {
     fn open_tables(&self, name: &str, create: bool) -> Result<Database, Error> {
         if self.tables.iter().any(|tables| tables == name) {
             return Ok(Database::new(ServerDatabase {
-                tables: self.locker.server.server.database(),
+                tables: self.server.server.database(),
                 locker: self.locker.clone(),
                 key: self.key.clone(),
                 location: self.location.clone(),
@@ -254,7 +247,7 @@ impl Backend for ServerTree {
         if kind == Kind::Kept {
             return self.open_tables(name, create);
         }
-        let Some(derived) = self.locker.server.derived() else {
+        let Some(derived) = self.server.derived() else {
             let message = "there is no data directory for derived databases";
             return Err(Error::new(ErrorCode::Busy, message));
         };

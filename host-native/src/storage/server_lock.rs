@@ -1,12 +1,25 @@
 //! Waiting for the lock of a place on a database server.
 
-use super::server::DatabaseServer;
 use super::timeout::LockTimeout;
-use crate::queue;
+use crate::queue::{self, Queue};
 use agent_memory_storage::{Error, Place};
 use agent_memory_storage_postgres as postgres;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+
+/// The queues of this process, one for each scope that has writers.
+#[derive(Debug, Default)]
+pub(super) struct Queues(Mutex<BTreeMap<(Place, Option<String>), Queue>>);
+
+impl Queues {
+    fn join(&self, place: &Place, scope: Option<&str>) -> queue::Place {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| !queue.is_empty());
+        let key = (place.clone(), scope.map(str::to_owned));
+        queues.entry(key).or_insert_with(|| Queue::new(1)).join()
+    }
+}
 
 /// The lock of a place on a server, or of one of its scopes. A writer and a transaction of one call share
 /// it.
@@ -20,7 +33,7 @@ pub(super) struct ServerLock {
 /// Takes the lock of a place. A clone is of the same place.
 #[derive(Clone, Debug)]
 pub(super) struct Locker {
-    pub server: Arc<DatabaseServer>,
+    pub queues: Arc<Queues>,
     pub place: Place,
     pub tree: postgres::Tree,
 }
@@ -33,7 +46,7 @@ impl Locker {
         scope: Option<&str>,
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<ServerLock, Error>> + Send + use<> {
-        let place = self.server.join(&self.place, scope);
+        let place = self.queues.join(&self.place, scope);
         let tree = self.tree.clone();
         let scope = scope.map(str::to_owned);
         async move {

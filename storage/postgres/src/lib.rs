@@ -23,6 +23,7 @@ mod pool;
 mod query;
 mod schema;
 mod server;
+mod session;
 mod statement;
 mod tenants;
 mod tls;

@@ -6,8 +6,8 @@ use agent_memory_storage::database::{self, Dialect, Effect, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::database::{Database, Stopped};
 use super::lock::{Lock, State};
+use super::session::{Session, Stopped};
 use super::statement::{self, Failed, Prepared};
 
 /// A transaction. It is rolled back if it is dropped before its commit, or if a statement fails.
@@ -16,7 +16,7 @@ use super::statement::{self, Failed, Prepared};
 /// that thread is done, even if the call has ended.
 #[derive(Debug)]
 pub struct Transaction {
-    database: Database,
+    session: Arc<Session>,
     held: Held,
     state: Mutex<Status>,
 }
@@ -76,12 +76,12 @@ impl Held {
 }
 
 impl Transaction {
-    pub(crate) fn new(database: &Database, held: Held) -> Self {
-        Transaction { database: database.clone(), held, state: Mutex::new(Status::Open) }
+    pub(crate) fn new(session: &Arc<Session>, held: Held) -> Self {
+        Transaction { session: session.clone(), held, state: Mutex::new(Status::Open) }
     }
 
     /// Runs work while the transaction is open. Its error ends the transaction.
-    fn with<T, Work>(&self, work: impl FnOnce(Database, Held) -> Work) -> Result<T, Error>
+    fn with<T, Work>(&self, work: impl FnOnce(Arc<Session>, Held) -> Work) -> Result<T, Error>
     where
         T: Send + 'static,
         Work: Future<Output = Result<T, Error>> + Send + 'static,
@@ -90,7 +90,7 @@ impl Transaction {
         if *status != Status::Open {
             return Err(ended(*status));
         }
-        let done = self.database.server().wait(work(self.database.clone(), self.held.clone()));
+        let done = self.session.server.wait(work(self.session.clone(), self.held.clone()));
         if done.is_err() {
             *status = Status::RolledBack;
             self.end();
@@ -100,13 +100,13 @@ impl Transaction {
 
     /// Rolls back what is open, and lets the database and the lock have another transaction.
     fn end(&self) {
-        self.database.release();
+        self.session.release();
         match self.held.state().try_lock() {
             Ok(mut state) => roll_back(&mut state),
             // A read of the lock's documents goes on.
             Err(_) => {
                 let held = self.held.clone();
-                self.database.server().spawn(async move {
+                self.session.server.spawn(async move {
                     roll_back(&mut *held.state().lock().await);
                 });
             }
@@ -133,25 +133,25 @@ impl database::Transaction for Transaction {
     /// The columns have no names if there is no row.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
         let prepared = Prepared::new(statement);
-        self.with(|database, held| async move {
+        self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
             let connection = state.connection.as_ref().ok_or_else(lost)?;
             let rows = prepared.rows(connection.client(), max_rows);
-            let rows = database.bounded(database.patience(1), rows).await;
+            let rows = session.bounded(session.patience(1), rows).await;
             held.settle(&mut state, rows)
         })
     }
 
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
         let prepared: Result<Vec<_>, _> = statements.iter().map(Prepared::new).collect();
-        self.with(|database, held| async move {
+        self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
             let connection = state.connection.as_ref().ok_or_else(lost)?;
-            let patience = database.patience(prepared.len());
+            let patience = session.patience(prepared.len());
             let effects = statement::execute(connection.client(), &prepared);
-            let effects = database.bounded(patience, effects).await;
+            let effects = session.bounded(patience, effects).await;
             held.settle(&mut state, effects)
         })
     }
@@ -165,7 +165,7 @@ impl database::Transaction for Transaction {
         let committed = match held {
             // There is nothing to keep.
             Held::Read(_) => Ok(()),
-            Held::Write(lock) => self.database.server().wait(async move {
+            Held::Write(lock) => self.session.server.wait(async move {
                 let mut state = lock.state.lock().await;
                 let committed = match state.connection {
                     Some(_) => lock.conclude(&mut state).await,

@@ -156,6 +156,13 @@ fn rows(server: &Server, sql: &str) -> Result<Vec<Vec<Value>>, String> {
     answer.rows.into_iter().map(row).collect()
 }
 
+/// Runs a statement for the tenant of the server.
+fn execute(server: &Server, sql: &str) -> Result<(), String> {
+    let tenant = server.tenant();
+    let sql = format!("BEGIN; SET LOCAL agent_memory.tenant = '{tenant}'; {sql}; COMMIT");
+    server.execute(&sql).map_err(failed)
+}
+
 /// Moves the rows of layers that a case gives from a SQLite file to the server, with their numbers.
 fn move_rows_to_server(scratch: &Scratch, server: &Server) -> Result<(), String> {
     let file = scratch.layers_file();
@@ -185,19 +192,19 @@ fn move_rows_to_server(scratch: &Scratch, server: &Server) -> Result<(), String>
             server.tenant(),
             given.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()
         );
-        server.execute(&insert).map_err(failed)?;
+        execute(server, &insert)?;
         let last = here(&format!("SELECT seq FROM sqlite_sequence WHERE name = '{table}'"))?;
         if let Some(last) = last.first().and_then(|row| row[0].as_i64()) {
             let next = last + 1;
             let restart =
                 format!("ALTER TABLE agent_memory.{table} ALTER COLUMN id RESTART WITH {next}");
-            server.execute(&restart).map_err(failed)?;
+            execute(server, &restart)?;
         }
         let agents = format!(
             "INSERT INTO agent_memory.layers_agents (tenant, agent_id) \
              SELECT DISTINCT tenant, agent_id FROM agent_memory.{table} ON CONFLICT DO NOTHING"
         );
-        server.execute(&agents).map_err(failed)?;
+        execute(server, &agents)?;
     }
     let directory = file.parent().expect("it is in a directory");
     fs::remove_dir_all(directory).map_err(|error| error.to_string())
