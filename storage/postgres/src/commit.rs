@@ -17,6 +17,7 @@ use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::Lock;
 use super::query::{self, Parameter};
 use super::server::texts;
+use super::transaction::rolled_back;
 
 /// The error of the change with an index, or of the whole commit.
 type Refused = (Option<usize>, Error);
@@ -36,6 +37,9 @@ impl From<Refused> for Failed {
 
 impl Lock {
     /// Makes all changes or none, and releases the lock. Returns the new version of each document.
+    ///
+    /// During a transaction on rows, the changes join it: its commit makes them, too. An error rolls it
+    /// back.
     ///
     /// # Errors
     ///
@@ -57,9 +61,8 @@ impl Lock {
     async fn committed(&self, changes: &[Change]) -> Result<Vec<Option<String>>, Refused> {
         check_changes(changes)?;
         let mut state = self.state.lock().await;
-        if state.transacts {
-            let message = "the call has a transaction on rows: commit documents before or after it";
-            return Err((None, Error::new(ErrorCode::Nested, message)));
+        if state.transacts && state.connection.is_none() {
+            return Err((None, rolled_back()));
         }
         let connection = self.ensure(&mut state).await.map_err(|error| (None, error))?;
         let client = connection.client();
@@ -82,7 +85,9 @@ impl Lock {
                 return Err((index, storage_error(&error)));
             }
         };
-        self.conclude(&mut state).await.map_err(|error| (None, error))?;
+        if !state.transacts {
+            self.conclude(&mut state).await.map_err(|error| (None, error))?;
+        }
         Ok(versions)
     }
 

@@ -136,7 +136,7 @@ impl database::Transaction for Transaction {
         self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
-            let connection = state.connection.as_ref().ok_or_else(lost)?;
+            let connection = state.connection.as_ref().ok_or_else(rolled_back)?;
             let rows = prepared.rows(connection.client(), max_rows);
             let rows = session.bounded(session.patience(1), rows).await;
             held.settle(&mut state, rows)
@@ -148,7 +148,7 @@ impl database::Transaction for Transaction {
         self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
-            let connection = state.connection.as_ref().ok_or_else(lost)?;
+            let connection = state.connection.as_ref().ok_or_else(rolled_back)?;
             let patience = session.patience(prepared.len());
             let effects = statement::execute(connection.client(), &prepared);
             let effects = session.bounded(patience, effects).await;
@@ -169,7 +169,7 @@ impl database::Transaction for Transaction {
                 let mut state = lock.state.lock().await;
                 let committed = match state.connection {
                     Some(_) => lock.conclude(&mut state).await,
-                    None => Err(lost()),
+                    None => Err(rolled_back()),
                 };
                 state.transacts = false;
                 committed
@@ -192,12 +192,12 @@ impl Drop for Transaction {
 fn ended(status: Status) -> Error {
     match status {
         Status::Committed => Error::new(ErrorCode::Nested, "the transaction is committed already"),
-        _ => lost(),
+        _ => rolled_back(),
     }
 }
 
 /// The error of a transaction that an earlier error has ended.
-fn lost() -> Error {
+pub(crate) fn rolled_back() -> Error {
     let message = "the transaction was rolled back after an error: begin again";
     Error::new(ErrorCode::Io, message)
 }
