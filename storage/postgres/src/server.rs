@@ -254,10 +254,12 @@ impl Server {
         format!("SET LOCAL agent_memory.tenant = '{}'", self.tenant.let_through)
     }
 
-    /// The settings of a transaction on rows: the schema of the tables, and the time of a statement.
+    /// The settings of a transaction on rows: the schemas of the views and the functions, and the time of a
+    /// statement.
     pub(crate) fn settings(&self) -> String {
         format!(
-            "SET LOCAL search_path = agent_memory, pg_catalog; SET LOCAL statement_timeout = {}",
+            "SET LOCAL search_path = agent_memory_rows, agent_memory, pg_catalog; \
+             SET LOCAL statement_timeout = {}",
             self.statement_time().as_millis().max(1)
         )
     }

@@ -46,12 +46,36 @@ CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
     AS $$ SELECT a.value FROM json_array_elements_text($1::json) AS a(value) $$;
 "#;
 
-/// Makes the functions, and then the tables by the statements of the toolsets, in the open transaction.
+/// For each table of a toolset, a view of the tenant's rows with the same name. Statements find the views
+/// first, so tenants are kept apart also where row-level security is not in force.
+const VIEWS: &str = r#"
+CREATE SCHEMA agent_memory_rows;
+DO $$
+DECLARE
+    found name;
+BEGIN
+    FOR found IN
+        SELECT c.relname FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_attribute AS a
+            ON a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped
+        WHERE c.relnamespace = 'agent_memory'::regnamespace AND c.relkind = 'r'
+            AND a.atttypid = 'agent_memory.tenant'::regtype
+    LOOP
+        EXECUTE format('CREATE VIEW agent_memory_rows.%1$I WITH (security_invoker = true) AS '
+            'SELECT * FROM agent_memory.%1$I '
+            'WHERE tenant = current_setting(''agent_memory.tenant'')::bigint', found);
+    END LOOP;
+END
+$$;
+"#;
+
+/// Makes the functions, then the tables by the statements of the toolsets, and their views, in the open
+/// transaction.
 pub(crate) async fn make(client: &Client, statements: &[String]) -> Result<(), Error> {
     client.batch_execute(FUNCTIONS).await?;
     client.batch_execute("SET LOCAL search_path = agent_memory, pg_catalog").await?;
     for statement in statements {
         client.batch_execute(statement).await?;
     }
-    Ok(())
+    client.batch_execute(VIEWS).await
 }
