@@ -1,6 +1,5 @@
 use super::output::{print, print_note};
-use super::setting::Setting;
-use super::token::checked_name;
+use super::setting::{Setting, checked_name};
 use super::{Error, help};
 use crate::Builder;
 use crate::database::{DatabaseOptions, DatabaseUrl, Migrated, TenantName};

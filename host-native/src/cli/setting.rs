@@ -1,6 +1,6 @@
 //! One setting, from its flag or else from the environment.
 
-use super::Error;
+use super::{Error, value};
 use crate::builder::below_home;
 use agent_memory_setting_values::path_mistake;
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -81,6 +81,15 @@ pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error
         }
         None => Ok(below_home(value)),
     }
+}
+
+/// A name by the rule for names of agents and stores.
+pub(super) fn checked_name(source: &str, given: &str) -> Result<String, Error> {
+    value::name(given).ok_or_else(|| {
+        let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with \
+                        a letter or digit";
+        Error::usage(format!("`{source}` is `{}`: {accepted}", given.trim()))
+    })
 }
 
 /// Values with their meaning, for help and completions. Other values are accepted here and checked

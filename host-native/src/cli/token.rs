@@ -1,7 +1,6 @@
 use super::output::{print, print_json, print_note};
-use super::setting::checked_path;
+use super::setting::{checked_name, checked_path};
 use super::settings::DataDirectory;
-use super::value;
 use super::{Error, help};
 use crate::Reach;
 use crate::oauth::{Issuer, MAX_SUBJECT};
@@ -247,15 +246,6 @@ impl Revoke {
 /// The names of an option. One that nothing can have would reach nothing, and nobody would see why.
 fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
     given.iter().map(|name| checked_name(option, name)).collect()
-}
-
-/// A name by the rule for names of agents and stores.
-pub(super) fn checked_name(source: &str, given: &str) -> Result<String, Error> {
-    value::name(given).ok_or_else(|| {
-        let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with \
-                        a letter or digit";
-        Error::usage(format!("`{source}` is `{}`: {accepted}", given.trim()))
-    })
 }
 
 /// A directory of an option.
