@@ -49,7 +49,7 @@ CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
 /// For each table of a toolset, a view of the tenant's rows with the same name. Statements find the views
 /// first, so tenants are kept apart also where row-level security is not in force.
 const VIEWS: &str = r#"
-CREATE SCHEMA agent_memory_rows;
+CREATE SCHEMA IF NOT EXISTS agent_memory_rows;
 DO $$
 DECLARE
     found name;
@@ -61,7 +61,7 @@ BEGIN
         WHERE c.relnamespace = 'agent_memory'::regnamespace AND c.relkind = 'r'
             AND a.atttypid = 'agent_memory.tenant'::regtype
     LOOP
-        EXECUTE format('CREATE VIEW agent_memory_rows.%1$I WITH (security_invoker = true) AS '
+        EXECUTE format('CREATE OR REPLACE VIEW agent_memory_rows.%1$I WITH (security_invoker = true) AS '
             'SELECT * FROM agent_memory.%1$I '
             'WHERE tenant = current_setting(''agent_memory.tenant'')::bigint', found);
     END LOOP;
