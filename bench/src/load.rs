@@ -13,6 +13,9 @@ pub struct Load {
     pub rows: Vec<Rates>,
     /// The rate that the last one should have, in calls a second, if there is an aim.
     pub at_least: Option<usize>,
+    /// How often the last one waits for its database in a call, if that was counted, and how often it
+    /// should wait at most.
+    pub round_trips: Option<(f64, usize)>,
 }
 
 /// The rounds of a contestant.

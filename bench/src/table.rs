@@ -62,8 +62,12 @@ pub fn load_text(load: &Load) -> String {
         let at_least = thousands(at_least);
         format!("aim: {name}, calls a second: {rate}, to be at least {at_least}\n")
     });
+    let trips = load.round_trips.map_or_else(String::new, |(trips, at_most)| {
+        let (name, _) = load.last();
+        format!("aim: {name}, round trips a call: {trips:.1}, to be at most {at_most}\n")
+    });
     let Load { title, calls, .. } = load;
-    format!("{title}: {} × {calls} calls\n{heads}{rows}{aim}", load.rounds())
+    format!("{title}: {} × {calls} calls\n{heads}{rows}{aim}{trips}", load.rounds())
 }
 
 /// All results as JSON, with times in microseconds.
@@ -120,7 +124,12 @@ pub fn json(all: &[Measured], sizes: &[Sizes], loads: &[Load], machine: &Machine
             })
         };
         let rows: Vec<Value> = load.rows.iter().zip(&ratios).map(row).collect();
-        json!({"title": load.title, "rows": rows, "at_least": load.at_least})
+        json!({
+            "title": load.title,
+            "rows": rows,
+            "at_least": load.at_least,
+            "round_trips": load.round_trips.map(|(trips, _)| trips),
+        })
     });
     let loads: Vec<Value> = loads.collect();
     json!({

@@ -223,8 +223,6 @@ fn a_call_has_one_transaction_and_no_other_work_on_its_database_meanwhile() {
     assert_eq!(code(database.check_free()), ErrorCode::Nested);
     // Also through another database.
     assert_eq!(code(begin_write(&scratch.server.database())), ErrorCode::Nested);
-    let committed = lock.commit(vec![put("a")]).unwrap_err().error;
-    assert_eq!(committed.code, ErrorCode::Nested);
     transaction.execute(&[insert("a")]).unwrap();
     transaction.commit().unwrap();
     assert_eq!(code(transaction.commit()), ErrorCode::Nested);
@@ -237,6 +235,42 @@ fn a_call_has_one_transaction_and_no_other_work_on_its_database_meanwhile() {
     drop(again);
     lock.commit(vec![put("b")]).unwrap();
     begin_write(&database).unwrap().commit().unwrap();
+    assert_eq!(scratch.names(), named(&["a"]));
+}
+
+#[test]
+fn documents_join_the_transaction_that_the_call_has_on_rows() {
+    let Some(scratch) = Scratch::start() else { return };
+    let lock = scratch.lock(None, TIMEOUT).unwrap();
+    let begin = || {
+        let database = scratch.server.database();
+        scratch.runtime.block_on(database.begin_write(lock.clone())).unwrap()
+    };
+    let is_there = |path: &str| {
+        let reader = scratch.server.tree("records", "").reader();
+        reader.stat(Area::Documents, path).unwrap().is_some()
+    };
+    let transaction = begin();
+    transaction.execute(&[insert("a")]).unwrap();
+    lock.commit(vec![put("a")]).unwrap();
+    assert!(!is_there("a") && scratch.names().is_empty());
+    transaction.commit().unwrap();
+    assert!(is_there("a"));
+    drop(transaction);
+    // A rollback takes both back.
+    let transaction = begin();
+    transaction.execute(&[insert("b")]).unwrap();
+    lock.commit(vec![put("b")]).unwrap();
+    drop(transaction);
+    assert!(!is_there("b"));
+    // A refused document takes the rows back, too.
+    let transaction = begin();
+    transaction.execute(&[insert("c")]).unwrap();
+    assert_eq!(lock.commit(vec![put("a")]).unwrap_err().error.code, ErrorCode::AlreadyExists);
+    assert_eq!(code(transaction.commit()), ErrorCode::Io);
+    assert_eq!(lock.commit(vec![put("c")]).unwrap_err().error.code, ErrorCode::Io);
+    drop(transaction);
+    assert!(!is_there("c"));
     assert_eq!(scratch.names(), named(&["a"]));
 }
 

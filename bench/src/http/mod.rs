@@ -54,7 +54,7 @@ pub fn measure(how: &How, directory: &Path, rounds: usize) -> io::Result<Vec<Loa
         let filled = Filled::new(directory, RecordsFormat::Sqlite, memories)?;
         let rows = rows(kind, &filled, rounds)?;
         let title = format!("{what} in SQLite, {count} memories");
-        Ok(Load { title, calls: kind.calls, rows, at_least: Some(at_least) })
+        Ok(Load { title, calls: kind.calls, rows, at_least: Some(at_least), round_trips: None })
     };
     Ok(vec![
         of(&reads, "a query of the latest memory", READS)?,

@@ -21,6 +21,8 @@ use relay::Relay;
 
 /// The aim for the adds of 16 agents, in calls a second on two cores.
 const ADDS: usize = 1_500;
+/// The aim for the round trips of an add.
+const ROUND_TRIPS: usize = 8;
 /// The aim for a search: its rate beside that of SQLite.
 const SEARCH: f64 = 1.0 / 3.0;
 
@@ -66,7 +68,7 @@ pub fn measure(
     for delay in [None, Some(DELAY)] {
         let relay = delay.map(|delay| Relay::start(&options.database_url, delay)).transpose()?;
         let url = relay.as_ref().map_or(&*options.database_url, Relay::url);
-        let scene = Scene { url, delay, how, directory, rounds };
+        let scene = Scene { url, relay: relay.as_ref(), how, directory, rounds };
         loads.extend(scene.adds()?);
         loads.extend(scene.searches()?);
     }
@@ -75,7 +77,8 @@ pub fn measure(
 
 struct Scene<'a> {
     url: &'a str,
-    delay: Option<Duration>,
+    /// If the network has a delay.
+    relay: Option<&'a Relay>,
     how: &'a How,
     directory: &'a Path,
     rounds: usize,
@@ -112,7 +115,7 @@ impl Scene<'_> {
                     calls: self.how.either(8, 50 * clients.max(16)),
                 };
                 let title = format!("a durable add, {clients_text}{}", self.network());
-                let at_least = (clients == 16 && !shares && self.delay.is_none()).then_some(ADDS);
+                let at_least = (clients == 16 && !shares && self.relay.is_none()).then_some(ADDS);
                 loads.push(self.load(title, &kind, &contestants, clients, at_least)?);
             }
         }
@@ -155,7 +158,8 @@ impl Scene<'_> {
             }
             let first = rows[0].rate().median;
             let at_least = Some((first * SEARCH) as usize);
-            loads.push(Load { title, calls: kinds[0].calls, rows, at_least });
+            let calls = kinds[0].calls;
+            loads.push(Load { title, calls, rows, at_least, round_trips: None });
         }
         Ok(loads)
     }
@@ -170,20 +174,24 @@ impl Scene<'_> {
         at_least: Option<usize>,
     ) -> io::Result<Load> {
         let mut rows = rows(contestants);
+        let mut trips = 0;
         for round in 0..=self.rounds {
             for (row, contestant) in rows.iter_mut().zip(contestants) {
+                let before = self.relay.map_or(0, Relay::round_trips);
                 let turn = over_http(kind, &mut contestant.clients(clients)?)?;
+                trips = self.relay.map_or(0, Relay::round_trips) - before;
                 if round > 0 {
                     row.rounds.push(turn);
                 }
             }
         }
-        Ok(Load { title, calls: kind.calls, rows, at_least })
+        let round_trips = self.relay.map(|_| (trips as f64 / kind.calls as f64, ROUND_TRIPS));
+        Ok(Load { title, calls: kind.calls, rows, at_least, round_trips })
     }
 
     fn network(&self) -> String {
-        self.delay.map_or_else(String::new, |delay| {
-            format!(", {} ms to the database", delay.as_secs_f64() * 1e3)
+        self.relay.map_or_else(String::new, |_| {
+            format!(", {} ms to the database", DELAY.as_secs_f64() * 1e3)
         })
     }
 

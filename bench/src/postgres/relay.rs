@@ -1,9 +1,11 @@
-//! A relay before a database, which delays what passes as a network does.
+//! A relay before a database, which delays what passes as a network does, and counts how often a server
+//! waits for it.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,7 @@ const CHUNK: usize = 64 << 10;
 /// A relay on a port of this machine, until the program ends.
 pub struct Relay {
     url: String,
+    round_trips: Arc<AtomicUsize>,
 }
 
 impl Relay {
@@ -38,13 +41,20 @@ impl Relay {
         let address = listener.local_addr()?;
         let at = if user.is_empty() { "" } else { "@" };
         let url = format!("{scheme}://{user}{at}{address}/{path}");
+        let round_trips = Arc::new(AtomicUsize::new(0));
+        let counted = round_trips.clone();
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 // The client sees that it hangs up.
-                let _ = relay(client, &upstream, delay / 2);
+                let _ = relay(client, &upstream, delay / 2, &counted);
             }
         });
-        Ok(Self { url })
+        Ok(Self { url, round_trips })
+    }
+
+    /// How often something was sent after an answer, over all connections.
+    pub fn round_trips(&self) -> usize {
+        self.round_trips.load(Ordering::SeqCst)
     }
 
     /// The URL of the database through the relay.
@@ -70,17 +80,30 @@ impl Upstream {
     }
 }
 
-fn relay(client: TcpStream, upstream: &Upstream, delay: Duration) -> io::Result<()> {
+fn relay(
+    client: TcpStream,
+    upstream: &Upstream,
+    delay: Duration,
+    round_trips: &Arc<AtomicUsize>,
+) -> io::Result<()> {
     client.set_nodelay(true)?;
+    let is_answered = Arc::new(AtomicBool::new(true));
+    let counted = (is_answered.clone(), round_trips.clone());
+    let sends = move || {
+        if counted.0.swap(false, Ordering::SeqCst) {
+            counted.1.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    let answers = move || is_answered.store(true, Ordering::SeqCst);
     match upstream {
         Upstream::Socket(path) => {
             let server = UnixStream::connect(path)?;
             let end = server.try_clone()?;
-            pass(client.try_clone()?, server.try_clone()?, delay, move || {
+            pass(client.try_clone()?, server.try_clone()?, delay, sends, move || {
                 // It may have ended already.
                 let _ = end.shutdown(Shutdown::Write);
             });
-            pass(server, client.try_clone()?, delay, move || {
+            pass(server, client.try_clone()?, delay, answers, move || {
                 let _ = client.shutdown(Shutdown::Both);
             });
         }
@@ -88,10 +111,10 @@ fn relay(client: TcpStream, upstream: &Upstream, delay: Duration) -> io::Result<
             let server = TcpStream::connect(address)?;
             server.set_nodelay(true)?;
             let end = server.try_clone()?;
-            pass(client.try_clone()?, server.try_clone()?, delay, move || {
+            pass(client.try_clone()?, server.try_clone()?, delay, sends, move || {
                 let _ = end.shutdown(Shutdown::Write);
             });
-            pass(server, client.try_clone()?, delay, move || {
+            pass(server, client.try_clone()?, delay, answers, move || {
                 let _ = client.shutdown(Shutdown::Both);
             });
         }
@@ -99,17 +122,19 @@ fn relay(client: TcpStream, upstream: &Upstream, delay: Duration) -> io::Result<
     Ok(())
 }
 
-/// Passes bytes on, each `delay` after it came.
+/// Passes bytes on, each `delay` after it came. `note` is called for each part that has come.
 fn pass(
     mut from: impl Read + Send + 'static,
     mut to: impl Write + Send + 'static,
     delay: Duration,
+    note: impl Fn() + Send + 'static,
     end: impl FnOnce() + Send + 'static,
 ) {
     let (sender, chunks) = mpsc::channel::<(Instant, Vec<u8>)>();
     thread::spawn(move || {
         let mut buffer = vec![0; CHUNK];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
+            note();
             if sender.send((Instant::now() + delay, buffer[..count].to_vec())).is_err() {
                 return;
             }
