@@ -2980,7 +2980,7 @@ class RecordsSettings(TypedDict, total=False):
     #: Directory of the records, made for its owner alone. Default: ~/.claude/agents/memories
     directory: Path
 
-    #: How the records of an agent that has none yet are kept. Default: json
+    #: How the records of an agent that has none yet are kept. Default: json; sqlite on a database server
     format: Literal["json", "sqlite"]
 
     #: The most bytes of an agent's records. Default: 16777216 in JSON, which takes no more
