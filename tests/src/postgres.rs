@@ -149,7 +149,7 @@ impl Pooler {
         let own = directory.path();
         let configuration = own.join("pgbouncer.ini");
         let text = format!(
-            "[databases]\npostgres = host={} dbname=postgres user=memory\n\
+            "[databases]\nmemory = host={} dbname=memory user=memory\n\
              [pgbouncer]\nlisten_addr =\nlisten_port = 5432\nunix_socket_dir = {}\n\
              auth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\n",
             server.socket_directory().display(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use agent_memory_host::database::{DatabaseOptions, Migrated, RowSecurity};
 use agent_memory_host::storage::api::Documents as _;
-use agent_memory_host::storage::{Area, Change, ErrorCode};
+use agent_memory_host::storage::{Area, Change, ErrorCode, Statement, Value};
 use agent_memory_storage_postgres::Server;
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::breaking_proxy::{Break, start_passing, start_proxy};
@@ -33,6 +33,28 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 #[test]
 fn nothing_is_lost_or_doubled_between_servers_that_are_killed_and_a_database_that_crashes() {
+    race("json", |server, agent, content| {
+        let reader = server.tree("records", "").reader();
+        let document = reader.read(Area::Documents, &format!("{agent}.json"), u64::MAX).unwrap();
+        let text = String::from_utf8(document.expect("the agent has records").contents).unwrap();
+        text.matches(content).count()
+    });
+}
+
+#[test]
+fn no_row_is_lost_or_doubled_either() {
+    race("sqlite", |server, agent, content| {
+        let sql = "SELECT 1 FROM memories AS m JOIN agents AS a ON a.key = m.agent \
+                   WHERE a.name = ?1 AND m.content = ?2";
+        let parameters = [agent, content].map(|text| Value::Text(text.to_owned())).to_vec();
+        let statement = Statement { sql: sql.to_owned(), parameters };
+        server.database().query(&statement, 10).unwrap().rows.len()
+    });
+}
+
+/// Adds memories in a format of records, while servers are killed. `stored` counts the memories of an
+/// agent with a content.
+fn race(format: &str, stored: impl Fn(&Server, &str, &str) -> usize) {
     let Some(mut database) = PostgresServer::start() else { return };
     let scratch = tempfile::tempdir().unwrap();
     let url_file = scratch.path().join("url");
@@ -43,6 +65,7 @@ fn nothing_is_lost_or_doubled_between_servers_that_are_killed_and_a_database_tha
             format!("--database-url-file={}", url_file.display()),
             format!("--data-dir={}", scratch.path().join("data").display()),
             "--lock-wait=60s".to_owned(),
+            format!("--records-format={format}"),
         ];
         HttpServer::start(&arguments, scratch.path())
     };
@@ -83,17 +106,12 @@ fn nothing_is_lost_or_doubled_between_servers_that_are_killed_and_a_database_tha
     println!("{} acknowledged, {} without an answer", acknowledged.len(), unanswered.len());
     assert_eq!(acknowledged.len() + unanswered.len(), total);
     assert!(acknowledged.len() > total / 2);
-    let stored = |agent: &str, content: &str| {
-        let reader = server_of(&database).tree("records", "").reader();
-        let document = reader.read(Area::Documents, &format!("{agent}.json"), u64::MAX).unwrap();
-        let text = String::from_utf8(document.expect("the agent has records").contents).unwrap();
-        text.matches(content).count()
-    };
+    let server = server_of(&database);
     for (agent, content) in &acknowledged {
-        assert_eq!(stored(agent, content), 1, "{agent}: {content}");
+        assert_eq!(stored(&server, agent, content), 1, "{agent}: {content}");
     }
     for (agent, content) in &unanswered {
-        assert!(stored(agent, content) <= 1, "{agent}: {content}");
+        assert!(stored(&server, agent, content) <= 1, "{agent}: {content}");
     }
 }
 

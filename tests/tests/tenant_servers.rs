@@ -4,19 +4,16 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use agent_memory_host::database::DatabaseOptions;
-use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::http_server::{HttpServer, Reply};
 use agent_memory_tests::issuer::Issuer;
-use agent_memory_tests::postgres::{SOCKET, as_server_user, url_at};
+use agent_memory_tests::postgres::{Pooler, url_at};
 use agent_memory_tests::runners::mcp_client::stateless;
 use agent_memory_tests::signing::SigningKey;
-use agent_memory_tests::skip::skip;
 use agent_memory_tests::tenant_scene::Scene;
 use serde_json::{Value, json};
 
@@ -259,60 +256,14 @@ fn a_user_of_an_authorization_server_reaches_the_tenant_of_the_bound_token() {
     assert!(!recalled("globex").contains(SECRET));
 }
 
-/// PgBouncer in transaction mode, until it is dropped.
-struct Bouncer(Child);
-
-impl Bouncer {
-    /// Starts it before a server, with two connections to it. `None` if this machine has none.
-    #[track_caller]
-    fn start(directory: &Path, server: &Path) -> Option<Self> {
-        let paths = std::env::var_os("PATH").unwrap_or_default();
-        let found = std::env::split_paths(&paths).chain([Path::new("/usr/sbin").to_owned()]);
-        let program = found.map(|path| path.join("pgbouncer")).find(|path| path.is_file());
-        let Some(program) = program else {
-            skip("there is no PgBouncer, such as Debian's package `pgbouncer`");
-            return None;
-        };
-        fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
-        let [own, of_server] = [directory, server].map(|path| path.display().to_string());
-        let users = directory.join("users");
-        fs::write(&users, "\"memory\" \"\"\n").unwrap();
-        let file = directory.join("pgbouncer.ini");
-        let settings = format!(
-            "[databases]\n* = host={of_server}\n[pgbouncer]\nlisten_port = 5432\nlisten_addr =\n\
-             unix_socket_dir = {own}\npool_mode = transaction\ndefault_pool_size = 2\n\
-             auth_type = trust\nauth_file = {}\n",
-            users.display()
-        );
-        fs::write(&file, settings).unwrap();
-        let mut command = as_server_user(&program);
-        command.arg(file).stdout(Stdio::null()).stderr(Stdio::null());
-        let bouncer = Bouncer(command.spawn().ok()?);
-        let until = Instant::now() + TIMEOUT;
-        while !directory.join(SOCKET).exists() {
-            assert!(Instant::now() < until, "PgBouncer does not start");
-            thread::sleep(PAUSE);
-        }
-        Some(bouncer)
-    }
-}
-
-impl Drop for Bouncer {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn tenants_stay_apart_on_the_connections_of_a_pooler() {
     let names = ["acme", "globex", "initech"];
     let Some(scene) = Scene::new(&names) else { return };
-    let directory = tempfile::tempdir().unwrap();
-    let socket = scene.database.socket_directory();
-    let Some(_bouncer) = Bouncer::start(directory.path(), socket) else { return };
-    DatabaseOptions::new(url_at(directory.path()).parse().unwrap()).check().unwrap();
-    let url = format!("--database-url={}", url_at(directory.path()));
+    let Some(pooler) = Pooler::start(&scene.database, 2) else { return };
+    let url = url_at(pooler.socket_directory());
+    DatabaseOptions::new(url.parse().unwrap()).check().unwrap();
+    let url = format!("--database-url={url}");
     let server = scene.serve(&["--toolset=records", &url, "--database-pool=2"]);
     let tokens = names.map(|name| (name, scene.token_of(Some(name))));
     // More clients than connections, so that each connection serves all tenants in turn.
