@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use agent_memory_host::database::{DatabaseOptions, Migrated};
+use agent_memory_host::storage::api::Documents as _;
 use agent_memory_host::storage::api::database::{Dialect, Transaction as _};
 use agent_memory_host::storage::{Area, Change, Error, ErrorCode, Rows, Statement, Value};
 use agent_memory_storage_memory::sql;
@@ -266,9 +267,9 @@ fn documents_join_the_transaction_that_the_call_has_on_rows() {
     // A refused document takes the rows back, too.
     let transaction = begin();
     transaction.execute(&[insert("c")]).unwrap();
-    assert_eq!(lock.commit(vec![put("a")]).unwrap_err().error.code, ErrorCode::AlreadyExists);
-    assert_eq!(code(transaction.commit()), ErrorCode::Io);
+    assert_eq!(lock.commit(vec![put("a")]).unwrap_err().error.code, ErrorCode::VersionMismatch);
     assert_eq!(lock.commit(vec![put("c")]).unwrap_err().error.code, ErrorCode::Io);
+    assert_eq!(code(transaction.commit()), ErrorCode::Io);
     drop(transaction);
     assert!(!is_there("c"));
     assert_eq!(scratch.names(), named(&["a"]));
