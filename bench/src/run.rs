@@ -138,12 +138,12 @@ impl Bench {
         let mut all_sizes = Vec::new();
         let mut all_loads = Vec::new();
         for part in parts {
-            for load in part.loads(&how, &directory)? {
+            part.loads(&how, &directory, &mut |load| {
                 if !how.json {
                     println!("\n{}", table::load_text(&load).trim_end());
                 }
                 all_loads.push(load);
-            }
+            })?;
             if let Some(sizes) = part.measure(&how, &directory, &mut run)? {
                 if !how.json {
                     println!("\n{}", table::sizes_text(&sizes).trim_end());
@@ -159,15 +159,18 @@ impl Bench {
 }
 
 impl Part {
-    /// Measures the rates of the part, if it compares these.
-    fn loads(&self, how: &How, directory: &Path) -> io::Result<Vec<Load>> {
+    /// Measures the rates of the part, if it compares these, and hands each comparison on.
+    fn loads(&self, how: &How, directory: &Path, measured: &mut dyn FnMut(Load)) -> io::Result<()> {
         let rounds = usize::from(how.rounds);
         match self {
-            Self::Http => http::measure(how, directory, rounds),
+            Self::Http => http::measure(how, directory, rounds)?.into_iter().for_each(measured),
             #[cfg(unix)]
-            Self::Postgres(options) => postgres::measure(options, how, directory, rounds),
-            _ => Ok(Vec::new()),
+            Self::Postgres(options) => {
+                postgres::measure(options, how, directory, rounds, measured)?;
+            }
+            _ => {}
         }
+        Ok(())
     }
 
     /// Measures each comparison, and returns the sizes if the part has any.

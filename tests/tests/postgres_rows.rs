@@ -200,6 +200,8 @@ fn statements_that_are_not_granted_or_not_possible_are_refused_and_change_nothin
     let nul = [insert("a"), insert("b\0")];
     let refused = scratch.write().execute(&nul).unwrap_err();
     assert!(refused.message.contains("NUL (U+0000)"), "{refused}");
+    let absent = statement("SELECT 1 WHERE ?1 = 'b'", vec![Value::Text("b\0".into())]);
+    assert!(rows(database.query(&absent, 1)).is_empty(), "a text with NUL is nowhere");
     let json = statement("SELECT texts(?1)::text", vec![Value::Text(r#"["\u0000"]"#.into())]);
     let refused = database.query(&json, 1).unwrap_err();
     assert!(refused.message.contains("NUL (U+0000)"), "{refused}");

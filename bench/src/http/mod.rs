@@ -135,11 +135,7 @@ impl Kind {
 }
 
 /// Makes a call.
-///
-/// # Errors
-///
-/// If it is refused.
-pub fn ask(client: &mut Client, tool: &str, request: &str) -> io::Result<()> {
+fn ask(client: &mut Client, tool: &str, request: &str) -> io::Result<()> {
     let answer = client.ask(tool, request)?;
     let is_good = answer.contains(r#""result":"#) && !answer.contains(r#""isError":true"#);
     if is_good { Ok(()) } else { Err(refused(tool, &answer)) }

@@ -2,16 +2,16 @@
 
 mod relay;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::{self, Command};
+use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::How;
-use crate::contestants::{path_text, stateless_request};
+use crate::contestants::{path_text, refused};
 use crate::figure::thousands;
 use crate::http::{Client, HttpServer, Kind, over_http};
 use crate::load::{Load, Rates};
@@ -63,16 +63,16 @@ pub fn measure(
     how: &How,
     directory: &Path,
     rounds: usize,
-) -> io::Result<Vec<Load>> {
-    let mut loads = Vec::new();
+    measured: &mut dyn FnMut(Load),
+) -> io::Result<()> {
     for delay in [None, Some(DELAY)] {
         let relay = delay.map(|delay| Relay::start(&options.database_url, delay)).transpose()?;
         let url = relay.as_ref().map_or(&*options.database_url, Relay::url);
         let scene = Scene { url, relay: relay.as_ref(), how, directory, rounds };
-        loads.extend(scene.adds()?);
-        loads.extend(scene.searches()?);
+        scene.adds(measured)?;
+        scene.searches(measured)?;
     }
-    Ok(loads)
+    Ok(())
 }
 
 struct Scene<'a> {
@@ -85,8 +85,7 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    fn adds(&self) -> io::Result<Vec<Load>> {
-        let mut loads = Vec::new();
+    fn adds(&self, measured: &mut dyn FnMut(Load)) -> io::Result<()> {
         for clients in self.how.either(vec![2], vec![1, 4, 16, 64]) {
             for shares in [false, true] {
                 if shares && clients == 1 {
@@ -112,27 +111,26 @@ impl Scene<'_> {
                         let own = if shares { 0 } else { number % clients };
                         json!({"agent_id": agent(clients, own), "content": content})
                     }),
-                    calls: self.how.either(8, 50 * clients.max(16)),
+                    calls: self.how.either(8, 30 * clients.max(8)),
                 };
                 let title = format!("a durable add, {clients_text}{}", self.network());
                 let at_least = (clients == 16 && !shares && self.relay.is_none()).then_some(ADDS);
-                loads.push(self.load(title, &kind, &contestants, clients, at_least)?);
+                measured(self.load(title, &kind, &contestants, clients, at_least)?);
             }
         }
-        Ok(loads)
+        Ok(())
     }
 
-    fn searches(&self) -> io::Result<Vec<Load>> {
+    fn searches(&self, measured: &mut dyn FnMut(Load)) -> io::Result<()> {
         let mut sizes = self.how.either(vec![40], vec![10_000]);
         if self.how.large() {
             sizes.push(self.how.either(80, 100_000));
         }
-        let mut loads = Vec::new();
         for memories in sizes {
             let filled = Filled::new(self.directory, RecordsFormat::Sqlite, memories)?;
             let contestants = [self.sqlite(&filled)?, self.postgres(&filled, 1)?];
             let name = format!("filled-{memories}-{}", process::id());
-            fill(&contestants[1], &name, memories)?;
+            fill(self.url, filled.directory.path(), &name, memories)?;
             let kind = |agent: String| Kind {
                 tool: "search_memory",
                 arguments: Box::new(move |number| {
@@ -159,9 +157,9 @@ impl Scene<'_> {
             let first = rows[0].rate().median;
             let at_least = Some((first * SEARCH) as usize);
             let calls = kinds[0].calls;
-            loads.push(Load { title, calls, rows, at_least, round_trips: None });
+            measured(Load { title, calls, rows, at_least, round_trips: None });
         }
-        Ok(loads)
+        Ok(())
     }
 
     /// All contestants take turns in each round, after a warm-up.
@@ -238,16 +236,25 @@ fn agent(clients: usize, number: usize) -> String {
     format!("bench-{}-{clients}-{number}", process::id())
 }
 
-/// Gives an agent memories.
-fn fill(contestant: &Contestant, agent: &str, memories: usize) -> io::Result<()> {
-    let mut client = contestant.servers[0].connect()?;
+/// Gives an agent memories, through a tool for people.
+fn fill(url: &str, data: &Path, agent: &str, memories: usize) -> io::Result<()> {
     let numbers: Vec<usize> = (0..memories).collect();
     for numbers in numbers.chunks(IMPORTED) {
         let lines = numbers.iter().map(|number| Memory::new(*number).record().to_string() + "\n");
+        // The run without a delay may have brought them.
         let records: String = lines.collect();
-        let arguments: Value = json!({"agent_id": agent, "records": records});
-        let request = stateless_request(0, "import_records", &arguments).to_string();
-        crate::http::ask(&mut client, "import_records", &request)?;
+        let arguments = json!({"agent_id": agent, "records": records, "on_conflict": "skip"});
+        let mut command = Command::new(programs::built("agent-memory")?);
+        command.args(["call", "--toolset", "records", "--data-dir", path_text(data)?]);
+        command.args(["import_records", "-"]).env("AGENT_MEMORY_DATABASE_URL", url);
+        let mut importing = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut input = importing.stdin.take().expect("it is piped");
+        input.write_all(arguments.to_string().as_bytes())?;
+        drop(input);
+        let imported = importing.wait_with_output()?;
+        if !imported.status.success() {
+            return Err(refused("import_records", &String::from_utf8_lossy(&imported.stdout)));
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
             ErrorCode::Busy,
             "other writers kept the lock: try again, or wait longer (`lock_wait`)".to_owned(),
         ),
-        "57014" => (ErrorCode::Cancelled, "a statement of the database took too long".to_owned()),
+        "57014" => (ErrorCode::Busy, slow()),
         "23505" => (
             ErrorCode::AlreadyExists,
             format!("a statement breaks a unique constraint of the database: {}", found.message()),
@@ -52,6 +52,11 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
         _ => (ErrorCode::Io, format!("the database refused: {}", found.message())),
     };
     Error { code, message, detail: Some(state.code().to_owned()) }
+}
+
+/// The message for a statement that was given up. Its transaction was rolled back.
+pub(crate) fn slow() -> String {
+    format!("a statement of the database took too long; {RETRY}")
 }
 
 /// The message for a text that PostgreSQL cannot keep.

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::error::{is_lost, silent, storage_error};
+use super::error::{is_lost, silent, slow, storage_error};
 use super::pool::{Connection, Pool};
 use super::query::{self, Parameter};
 use super::url::DatabaseUrl;
@@ -212,7 +212,9 @@ impl Server {
     pub fn check_writable(&self) -> Result<(), Error> {
         let server = self.clone();
         let rows = self.wait(async move {
-            server.rows("SELECT current_setting('transaction_read_only') = 'on'", &[]).await
+            let sql = "SELECT current_setting('transaction_read_only') = 'on' \
+                       OR NOT has_table_privilege('agent_memory.calls', 'INSERT')";
+            server.rows(sql, &[]).await
         })?;
         if rows.first().is_some_and(|row| row.get(0)) {
             return Err(Error::new(ErrorCode::ReadOnly, "the database can only be read"));
@@ -316,8 +318,7 @@ impl Server {
             match tokio::time::timeout(self.statement_time(), rows).await {
                 Err(_) => {
                     connection.give_up();
-                    let message = "a statement of the database took too long";
-                    return Err(Error::new(ErrorCode::Cancelled, message));
+                    return Err(Error::new(ErrorCode::Busy, slow()));
                 }
                 Ok(Ok(rows)) => return Ok(rows),
                 Ok(Err(error)) if is_lost(&error) && !is_repeated => {

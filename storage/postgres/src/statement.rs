@@ -52,7 +52,7 @@ impl Prepared {
     /// # Errors
     ///
     /// `not-granted`, `too-large`; `io` for another number of parameters than the statement takes, and
-    /// for a text with NUL.
+    /// for a text with NUL in one that changes something.
     pub fn new(statement: &Statement) -> Result<Self, Error> {
         let (sql, takes) = numbered(&statement.sql);
         let word = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
@@ -72,12 +72,15 @@ impl Prepared {
                 format!("the parameters of a statement are longer than {MAX_ROWS_BYTES} bytes");
             return Err(Error::new(ErrorCode::TooLarge, message));
         }
+        let is_select = ["select", "values"].contains(&&*word);
         let has_nul = |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
-        if statement.parameters.iter().any(has_nul) {
+        if !is_select && statement.parameters.iter().any(has_nul) {
             return Err(Error::new(ErrorCode::Io, NO_NUL));
         }
-        let parameters = statement.parameters.iter().map(parameter).collect();
-        Ok(Prepared { sql, parameters, is_select: ["select", "values"].contains(&&*word) })
+        // No text of the database has NUL, so what is looked for is nowhere: null is like nothing.
+        let sent = |value: &Value| parameter(if has_nul(value) { &Value::Null } else { value });
+        let parameters = statement.parameters.iter().map(sent).collect();
+        Ok(Prepared { sql, parameters, is_select })
     }
 
     /// At most `max_rows` of its rows. The columns have no names if there is no row.

@@ -66,7 +66,10 @@ impl Server {
             server.rows(sql, &parameters).await
         })?;
         made.first().map(|row| row.get(0)).ok_or_else(|| {
-            let message = format!("there is a tenant `{name}` already, perhaps in another case");
+            let message = format!(
+                "there is a tenant `{name}` already, perhaps in another case: `agent-memory database \
+                 tenant list` shows it"
+            );
             Error::new(ErrorCode::AlreadyExists, message)
         })
     }
@@ -89,15 +92,24 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Those of [`places`](Server::places).
+    /// `not-found` if there is one whose name differs in case; those of [`places`](Server::places).
     pub fn find_tenant(&self, name: &str) -> Result<Option<i64>, Error> {
         let server = self.clone();
         let parameters = [Parameter::text(name)];
         let rows = self.wait(async move {
-            let sql = "SELECT number FROM agent_memory.tenants WHERE name = $1";
+            let sql = "SELECT number, name FROM agent_memory.tenants \
+                       WHERE lower(name) = lower($1 COLLATE \"C\")";
             server.rows(sql, &parameters).await
         })?;
-        Ok(rows.first().map(|row| row.get(0)))
+        let Some(TenantName { number, name: found }) = rows.first().map(TenantName::from_row)
+        else {
+            return Ok(None);
+        };
+        if found == name {
+            return Ok(Some(number));
+        }
+        let message = format!("there is no tenant `{name}`, but one that is written `{found}`");
+        Err(Error::new(ErrorCode::NotFound, message))
     }
 
     /// Whether the database itself keeps tenants apart on the connections of this server.
