@@ -230,7 +230,12 @@ impl<'a> Agent<'a> {
 
     /// Whether the agent has memories in either format.
     pub fn exists(&self) -> Result<bool, Error> {
-        Ok(self.has_file()? || self.has_rows()?)
+        // On a database server most agents have rows, and each look is a round trip.
+        if self.tree.has_atomic_commits() {
+            Ok(self.has_rows()? || self.has_file()?)
+        } else {
+            Ok(self.has_file()? || self.has_rows()?)
+        }
     }
 
     pub(super) fn has_rows(&self) -> Result<bool, Error> {
