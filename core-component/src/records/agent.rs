@@ -231,11 +231,11 @@ impl<'a> Agent<'a> {
     /// Whether the agent has memories in either format.
     pub fn exists(&self) -> Result<bool, Error> {
         // On a database server most agents have rows, and each look is a round trip.
-        if self.tree.has_atomic_commits() {
-            Ok(self.has_rows()? || self.has_file()?)
-        } else {
-            Ok(self.has_file()? || self.has_rows()?)
+        let looks_for_rows_first = self.tree.has_atomic_commits();
+        if looks_for_rows_first && self.has_rows()? {
+            return Ok(true);
         }
+        Ok(self.has_file()? || (!looks_for_rows_first && self.has_rows()?))
     }
 
     pub(super) fn has_rows(&self) -> Result<bool, Error> {
