@@ -127,11 +127,16 @@ impl Scene<'_> {
             sizes.push(self.how.either(80, 100_000));
         }
         for memories in sizes {
-            let filled = Filled::new(self.directory, RecordsFormat::Sqlite, memories)?;
+            let filled = Filled::new(self.directory, RecordsFormat::Sqlite, 40)?;
             let contestants = [self.sqlite(&filled)?, self.postgres(&filled, 1)?];
-            let name = format!("filled-{memories}-{}", process::id());
-            fill(self.url, filled.directory.path(), &name, memories)?;
-            let kind = |agent: String| Kind {
+            let agent = format!("filled-{memories}-{}", process::id());
+            let directory = path_text(filled.directory.path())?;
+            let mut command = importing(directory)?;
+            command.args(["--memory-dir", directory, "--records-format", "sqlite"]);
+            fill(&mut command, &agent, memories)?;
+            let mut command = importing(directory)?;
+            fill(command.env("AGENT_MEMORY_DATABASE_URL", self.url), &agent, memories)?;
+            let kind = Kind {
                 tool: "search_memory",
                 arguments: Box::new(move |number| {
                     let query = Memory::new(number * 7).content()[..60].to_owned();
@@ -139,25 +144,14 @@ impl Scene<'_> {
                 }),
                 calls: self.how.either(2, 200),
             };
-            let kinds = [kind("default".to_owned()), kind(name)];
             let title = format!(
                 "a search among {} memories, 1 client{}",
                 thousands(memories),
                 self.network()
             );
-            let mut rows = rows(&contestants);
-            for round in 0..=self.rounds {
-                for ((row, kind), contestant) in rows.iter_mut().zip(&kinds).zip(&contestants) {
-                    let turn = over_http(kind, &mut contestant.clients(1)?)?;
-                    if round > 0 {
-                        row.rounds.push(turn);
-                    }
-                }
-            }
-            let first = rows[0].rate().median;
-            let at_least = Some((first * SEARCH) as usize);
-            let calls = kinds[0].calls;
-            measured(Load { title, calls, rows, at_least, round_trips: None });
+            let load = self.load(title, &kind, &contestants, 1, None)?;
+            let at_least = Some((load.rows[0].rate().median * SEARCH) as usize);
+            measured(Load { at_least, round_trips: None, ..load });
         }
         Ok(())
     }
@@ -236,18 +230,23 @@ fn agent(clients: usize, number: usize) -> String {
     format!("bench-{}-{clients}-{number}", process::id())
 }
 
+/// A command that imports what its standard input has.
+fn importing(data: &str) -> io::Result<Command> {
+    let mut command = Command::new(programs::built("agent-memory")?);
+    command.args(["call", "import_records", "-", "--toolset", "records", "--data-dir", data]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    Ok(command)
+}
+
 /// Gives an agent memories, through a tool for people.
-fn fill(url: &str, data: &Path, agent: &str, memories: usize) -> io::Result<()> {
+fn fill(command: &mut Command, agent: &str, memories: usize) -> io::Result<()> {
     let numbers: Vec<usize> = (0..memories).collect();
     for numbers in numbers.chunks(IMPORTED) {
         let lines = numbers.iter().map(|number| Memory::new(*number).record().to_string() + "\n");
         // The run without a delay may have brought them.
         let records: String = lines.collect();
         let arguments = json!({"agent_id": agent, "records": records, "on_conflict": "skip"});
-        let mut command = Command::new(programs::built("agent-memory")?);
-        command.args(["call", "--toolset", "records", "--data-dir", path_text(data)?]);
-        command.args(["import_records", "-"]).env("AGENT_MEMORY_DATABASE_URL", url);
-        let mut importing = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut importing = command.spawn()?;
         let mut input = importing.stdin.take().expect("it is piped");
         input.write_all(arguments.to_string().as_bytes())?;
         drop(input);
