@@ -9,7 +9,7 @@ use std::thread;
 
 use crate::postgres::SOCKET;
 
-/// What a proxy does to the first COMMIT.
+/// The way in which a proxy breaks the connection of the first COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Break {
     /// The connection ends before the server gets the COMMIT.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What the token without a tenant keeps on the disk of the server.
+/// A text that the token without a tenant keeps on the disk of the server.
 const SECRET: &str = "kumquat7a";
 
 fn call(server: &HttpServer, token: &str, tool: &str, arguments: Value) -> Reply {

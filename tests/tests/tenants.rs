@@ -55,7 +55,7 @@ fn tenants() -> [Tenant; 3] {
     ]
 }
 
-/// What nobody has.
+/// A text that nobody has.
 fn nobody() -> Tenant {
     let id = "0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f".to_owned();
     Tenant { name: None, number: 99, word: "mulberry1", secret_name: "hyacinth2", id }
@@ -114,7 +114,7 @@ fn uuid(text: &str) -> String {
     parts.find(is_uuid).unwrap_or_else(|| panic!("no id: {text}")).to_owned()
 }
 
-/// Who asks.
+/// The client that asks.
 enum Client<'a> {
     /// The holder of a token.
     Http(&'a HttpServer, String),

@@ -1,4 +1,4 @@
-//! What the memory of each tenant has of its own.
+//! The parts that the memory of each tenant has of its own.
 
 use crate::background::InProgress;
 use crate::changes::Notifier;

@@ -70,7 +70,7 @@ fn storage_of(_: &Storage, _: &str) -> Result<Storage, storage::Error> {
     Err(no_database())
 }
 
-/// What an operator of tenants is to know.
+/// A warning for the operator of a server with tenants.
 #[cfg(all(feature = "http", feature = "postgres"))]
 fn warning(storage: &Storage) -> Result<Option<&'static str>, storage::Error> {
     storage.row_security().map(|security| security.warning())

@@ -42,7 +42,7 @@ pub(super) enum Transport {
 /// The MCP handler of one client; over HTTP, of one request.
 #[derive(Clone)]
 pub(super) struct Server {
-    /// What is offered to every client, whatever its tenant. The calls of a client go to
+    /// The memory whose tools every client is offered, whatever its tenant. Its calls go to
     /// [its own memory](Server::memory_of).
     pub(super) offered: AgentMemory,
     pub(super) transport: Transport,

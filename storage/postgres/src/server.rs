@@ -41,7 +41,7 @@ pub struct Server {
     tenant: Arc<Tenant>,
 }
 
-/// What the servers of all tenants share.
+/// The parts that the servers of all tenants share.
 #[derive(Debug)]
 struct Shared {
     /// Always there until this is dropped.
@@ -233,7 +233,7 @@ impl Server {
         let sql = sql.to_owned();
         self.wait(async move {
             let mut connection = server.pool().connection().await?;
-            // What it may have begun is rolled back.
+            // A transaction that it may have begun is rolled back.
             connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
             connection.in_transaction = done.is_err();

@@ -33,7 +33,7 @@ pub enum RowSecurity {
 }
 
 impl RowSecurity {
-    /// What an operator is to know, and to do; none if the database keeps tenants apart.
+    /// A warning for the operator, which says what to do; none if the database keeps tenants apart.
     pub fn warning(self) -> Option<&'static str> {
         match self {
             RowSecurity::InForce => None,
