@@ -19,6 +19,15 @@ pub struct Caller {
     /// The vector that an outcome of the same call wanted, from a program that asks its embedder by
     /// itself.
     pub vector: Option<EmbeddedText>,
+    /// A key that the client has made for this call and sends with its repetitions, such as a UUID. Of all
+    /// calls with one key in 24 hours, one is made, and the others get its answer. It has no meaning for a
+    /// tool that only reads.
+    ///
+    /// A call that ended with an error which says that nothing was changed is made anew. This process
+    /// remembers 10,000 keys and 32 MiB of answers. On a database server the key is stored together with
+    /// what the call changes, so that no other process makes the call once more: it ends with
+    /// [`CallError::Repeated`](crate::CallError::Repeated).
+    pub idempotency_key: Option<String>,
 }
 
 /// The agents, stores and repositories that a caller may use and hear of: in results, notes,
@@ -61,6 +70,7 @@ impl fmt::Debug for Caller {
             .field("models", &models)
             .field("reach", &self.reach)
             .field("vector", &self.vector.is_some())
+            .field("idempotency_key", &self.idempotency_key)
             .finish()
     }
 }

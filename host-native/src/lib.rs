@@ -48,6 +48,7 @@ pub mod oauth;
 mod outbound;
 mod outcome;
 mod queue;
+mod repeats;
 mod registry_format;
 mod roots;
 #[cfg(test)]

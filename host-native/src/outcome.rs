@@ -92,6 +92,10 @@ pub enum CallError {
     /// The arguments are not a JSON object, or not those of the prompt.
     #[error("{0}")]
     InvalidRequest(String),
+    /// A call with the same [idempotency key](crate::Caller::idempotency_key) came before, and its answer is
+    /// not the one of this call, or no longer known. This call changed nothing.
+    #[error("{0}")]
+    Repeated(String),
     /// The host stopped the component and released everything that it held. Finished commits stand;
     /// of an unfinished one, the first changes may stand.
     #[error("{message}")]

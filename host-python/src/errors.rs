@@ -27,7 +27,7 @@ pub(crate) fn of_call(error: &CallError) -> PyErr {
 pub(crate) fn call_code(error: &CallError) -> &'static str {
     match error {
         CallError::NotFound(_) => "not-found",
-        CallError::InvalidRequest(_) => "invalid-request",
+        CallError::InvalidRequest(_) | CallError::Repeated(_) => "invalid-request",
         CallError::Ended { reason, .. } => match reason {
             Reason::Deadline => "deadline",
             Reason::Memory => "memory",

@@ -1,5 +1,6 @@
 //! The handle that a program embeds.
 
+mod once;
 mod own;
 mod places;
 mod tenants;
@@ -9,14 +10,15 @@ use crate::background::InProgress;
 use crate::call::{Call, Cancellation};
 use crate::caller::Caller;
 use crate::capability::toolbox;
-use crate::changes::{Changes, Notifier};
+use crate::changes::Changes;
 use crate::completion::Completion;
 use crate::cooldown::Cooldown;
 use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTemplate, Tool};
 use crate::engine::Engine;
 use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
-use crate::storage::Storage;
+use crate::storage::{CallKey, Storage};
+use once::made_before;
 use own::Own;
 pub(crate) use own::Tenants;
 use std::fmt;
@@ -92,7 +94,7 @@ impl fmt::Debug for AgentMemory {
 
 impl AgentMemory {
     pub(crate) fn new(mounted: Mounted, storage: Storage) -> AgentMemory {
-        let own = Own { storage, in_progress: InProgress::default(), notifier: Notifier::new() };
+        let own = Own::new(storage, InProgress::default());
         AgentMemory { mounted: Arc::new(mounted), own: Arc::new(own) }
     }
 
@@ -178,11 +180,29 @@ impl AgentMemory {
         arguments: &str,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        if caller.reach.read_only
-            && self.tool(tool).is_some_and(|tool| !tool.annotations.read_only_hint)
-        {
+        let tool_reads = self.tool(tool).map(|tool| tool.annotations.read_only_hint);
+        if caller.reach.read_only && tool_reads == Some(false) {
             return Err(CallError::NotFound(format!("there is no tool `{tool}`")));
         }
+        match caller.idempotency_key.clone() {
+            Some(key) if tool_reads == Some(false) => {
+                self.call_once(&key, arrival, tool, arguments, caller).await
+            }
+            _ => {
+                let caller = Caller { idempotency_key: None, ..caller };
+                self.call_anew(arrival, tool, arguments, caller).await
+            }
+        }
+    }
+
+    /// Runs a call, also if it is a repetition.
+    async fn call_anew(
+        &self,
+        arrival: Arrival,
+        tool: &str,
+        arguments: &str,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
         let audience = self.tool(tool).map_or(Audience::Model, |tool| tool.audience);
         let same = arrival.repeatable();
         let run = |arrival, caller| {
@@ -203,7 +223,7 @@ impl AgentMemory {
                 Err(error) => tracing::warn!(%error, "a search with a vector ended"),
             }
         }
-        self.follow_up(outcome.follow_ups.clone(), caller);
+        self.follow_up(outcome.follow_ups.clone(), Caller { idempotency_key: None, ..caller });
         Ok(outcome)
     }
 
@@ -398,7 +418,13 @@ impl AgentMemory {
             let cancellation = Some(cancellation);
             let mut call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
             call.only = caller.reach.repositories;
-            let outcome = run(&mounted.engine, call, &context).map(Outcome::from)?;
+            let key = caller.idempotency_key.map(|key| Arc::new(CallKey::new(key)));
+            call.key = key.clone();
+            let outcome = run(&mounted.engine, call, &context).map(Outcome::from);
+            if key.is_some_and(|key| key.is_repeated()) {
+                return Err(made_before());
+            }
+            let outcome = outcome?;
             // On this thread, since a cancelled call may have changed something.
             own.notifier.notify(&outcome.changed);
             Ok(outcome)

@@ -2,6 +2,7 @@
 
 use crate::background::InProgress;
 use crate::changes::Notifier;
+use crate::repeats::Repeats;
 use crate::storage::Storage;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,13 @@ pub(super) struct Own {
     pub(super) storage: Storage,
     pub(super) in_progress: InProgress,
     pub(super) notifier: Notifier,
+    pub(super) repeats: Repeats,
+}
+
+impl Own {
+    pub(super) fn new(storage: Storage, in_progress: InProgress) -> Self {
+        Own { storage, in_progress, notifier: Notifier::new(), repeats: Repeats::default() }
+    }
 }
 
 /// The memories of the tenants that have come, by name. A name stands for the same tenant for good.

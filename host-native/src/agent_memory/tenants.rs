@@ -4,7 +4,6 @@ use super::AgentMemory;
 use super::own::Own;
 use super::places::on_a_blocking_thread;
 use crate::caller::Caller;
-use crate::changes::Notifier;
 use crate::storage::{self, Storage};
 use std::sync::Arc;
 
@@ -31,11 +30,10 @@ impl AgentMemory {
         let storage = self.own.storage.clone();
         let wanted = name.to_owned();
         let storage = on_a_blocking_thread(move || storage_of(&storage, &wanted)).await?;
-        let (own, is_new) = self.mounted.tenants.add(name, || Own {
-            storage,
-            in_progress: self.own.in_progress.beside(),
-            notifier: Notifier::new(),
-        });
+        let (own, is_new) = self
+            .mounted
+            .tenants
+            .add(name, || Own::new(storage, self.own.in_progress.beside()));
         let memory = self.with(own);
         if is_new {
             memory.resume(Caller::default());

@@ -47,6 +47,8 @@ pub(crate) struct Call {
     pub(crate) granted: Vec<PathBuf>,
     /// The directories with the only repositories of the caller, or all.
     pub(crate) only: Option<Vec<PathBuf>>,
+    /// The key of a call that is made once.
+    pub(crate) key: Option<Arc<storage::CallKey>>,
     pub(crate) size: Size,
     printed: Vec<u8>,
     cancellation: Option<Cancellation>,
@@ -142,6 +144,7 @@ impl Call {
             roots,
             granted: Vec::new(),
             only: None,
+            key: None,
             size: Size { memory: limits.memory },
             printed: Vec::new(),
             cancellation,

@@ -67,7 +67,7 @@ impl Call {
         &self,
         place: &storage::Place,
     ) -> std::result::Result<storage::Tree, storage::Error> {
-        self.storage.open_within(place, &self.granted, self.only.as_deref())
+        self.storage.open_within(place, &self.granted, self.only.as_deref(), self.key.as_ref())
     }
 
     fn places(

@@ -63,8 +63,8 @@ pub(super) fn call(memory: &AgentMemory, tool: &str, arguments: &str) -> Result<
     let called = runtime.block_on(memory.call(tool, arguments));
     let outcome = called.map_err(|error| match error {
         CallError::Ended { .. } => Error::tool(error),
-        CallError::NotFound(_) => Error::usage(error),
         CallError::InvalidRequest(_) => Error::usage(format!("{error}; {FORM}")),
+        _ => Error::usage(error),
     })?;
     print_json(outcome.json())?;
     runtime.block_on(memory.close(FOLLOW_UPS));

@@ -10,6 +10,8 @@ use super::server::{Request, Server, Transport};
 use crate::{AgentMemory, Caller, Reach};
 #[cfg(feature = "http")]
 use crate::{CallError, Outcome};
+#[cfg(feature = "http")]
+use axum::http::request::Parts;
 use rmcp::ErrorData;
 use std::future;
 #[cfg(feature = "http")]
@@ -28,8 +30,10 @@ impl Server {
         }
         let reach = self.reach(request);
         // Over HTTP there is no way to ask a client.
+        #[cfg(feature = "http")]
         if !matches!(self.transport, Transport::Stdio) {
-            return Ok(Caller { reach, ..Caller::default() });
+            let idempotency_key = idempotency_key(request)?;
+            return Ok(Caller { reach, idempotency_key, ..Caller::default() });
         }
         let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
         let capabilities = request.client_capabilities().filter(|_| samples);
@@ -118,5 +122,31 @@ impl Server {
     #[cfg(not(feature = "http"))]
     pub(super) async fn shut_out(&self, _: &Request) {
         future::pending().await
+    }
+}
+
+/// The most bytes of an idempotency key.
+#[cfg(feature = "http")]
+const MAX_KEY: usize = 255;
+
+/// The idempotency key of a request over HTTP. Each token has keys of its own.
+#[cfg(feature = "http")]
+fn idempotency_key(request: &Request) -> Result<Option<String>, ErrorData> {
+    let Some(parts) = request.extensions.get::<Parts>() else { return Ok(None) };
+    let mut given = parts.headers.get_all("idempotency-key").iter();
+    let Some(key) = given.next() else { return Ok(None) };
+    let is_valid = |key: &&str| !key.is_empty() && key.len() <= MAX_KEY;
+    match (key.to_str().ok().filter(is_valid), given.next()) {
+        (Some(key), None) => {
+            let token = Principal::from_request(request).map_or("", Principal::token_id);
+            Ok(Some(format!("{token} {key}")))
+        }
+        _ => {
+            let message = format!(
+                "`Idempotency-Key` is given once, with 1 to {MAX_KEY} visible characters of ASCII, such \
+                 as a UUID"
+            );
+            Err(ErrorData::invalid_params(message, None))
+        }
     }
 }

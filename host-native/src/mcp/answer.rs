@@ -1,3 +1,4 @@
+use super::error::call_error;
 use crate::{Annotations, CallError, Outcome, Tool};
 use rmcp::ErrorData;
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, MetaObject, ToolAnnotations};
@@ -36,10 +37,8 @@ pub(super) fn answer(outcome: Result<Outcome, CallError>) -> Result<CallToolResu
             Ok(result) => success(result),
             Err(refused) => error(refused.json),
         }),
-        Err(CallError::NotFound(message) | CallError::InvalidRequest(message)) => {
-            Err(ErrorData::invalid_params(message, None))
-        }
         Err(CallError::Ended { message, .. }) => Ok(internal(&message)),
+        Err(error) => Err(call_error(error)),
     }
 }
 

@@ -103,6 +103,11 @@ impl Principal {
         self.token.reach()
     }
 
+    /// The id of its token.
+    pub fn token_id(&self) -> &str {
+        &self.token.id
+    }
+
     /// The memory of its tenant.
     pub fn memory(&self) -> &AgentMemory {
         &self.memory

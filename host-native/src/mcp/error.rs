@@ -39,9 +39,9 @@ pub(super) fn not_initialized(method: &str) -> ErrorData {
 /// The error for a call that has no outcome.
 pub(super) fn call_error(error: CallError) -> ErrorData {
     match error {
-        CallError::NotFound(message) | CallError::InvalidRequest(message) => {
-            ErrorData::invalid_params(message, None)
-        }
+        CallError::NotFound(message)
+        | CallError::InvalidRequest(message)
+        | CallError::Repeated(message) => ErrorData::invalid_params(message, None),
         CallError::Ended { message, .. } => ErrorData::internal_error(message, None),
     }
 }

@@ -236,6 +236,7 @@ fn app(
         "accept",
         "authorization",
         "content-type",
+        "idempotency-key",
         "mcp-method",
         "mcp-name",
         "mcp-protocol-version",

@@ -75,7 +75,7 @@ pub use agent_memory_storage::database::{
     Dialect, Effect, Kind as DatabaseKind, Mode, Rows, Statement, Value,
 };
 pub use agent_memory_storage::{
-    Area, Change, CommitError, Document, Documents, Entry, EntryKind, Error, ErrorCode,
+    Area, CallKey, Change, CommitError, Document, Documents, Entry, EntryKind, Error, ErrorCode,
     MAX_CHANGES, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Place, Splice, Status, version_of,
 };
 pub use agent_memory_storage_files::Durability;
@@ -282,11 +282,11 @@ impl Storage {
     /// level of its repository (the message names the top level), or if its `.git` cannot be
     /// trusted with the lock; `not-found`, `permission`, `invalid-path`.
     pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
-        self.open_within(place, more_roots, None)
+        self.open_within(place, more_roots, None, None)
     }
 
     /// The same, but of the repositories only those in the directories `only`: others are as if they
-    /// were not granted.
+    /// were not granted. A database server stores the key of the call with its first commit.
     ///
     /// # Errors
     ///
@@ -296,12 +296,15 @@ impl Storage {
         place: &Place,
         more_roots: &[PathBuf],
         only: Option<&[PathBuf]>,
+        key: Option<&Arc<CallKey>>,
     ) -> Result<Tree, Error> {
+        #[cfg(not(feature = "postgres"))]
+        let _ = key;
         #[cfg(feature = "postgres")]
         if let Place::Named { label, name } = place
             && let Some((server, of)) = self.on_server(label)
         {
-            return server.open(&self.0.engine, of, name);
+            return server.open(&self.0.engine, of, name, key);
         }
         let Opened { layout, named } = self.0.places.open(place, more_roots, only)?;
         Ok(FilesTree::open(&self.0.engine, layout, named))

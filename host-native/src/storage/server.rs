@@ -11,7 +11,7 @@ use super::tree::Engine;
 use super::writer::{Writer, WriterBackend, WriterLock};
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{
-    Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Place, Status,
+    Area, CallKey, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Place, Status,
 };
 use agent_memory_storage_files::Layout;
 use agent_memory_storage_postgres::{self as postgres, Server};
@@ -78,7 +78,7 @@ impl DatabaseServer {
         self.labels.iter().find(|of| of.label == label)
     }
 
-    /// Opens a place with one of the labels.
+    /// Opens a place with one of the labels. Its first commit stores the key of the call.
     ///
     /// # Errors
     ///
@@ -88,6 +88,7 @@ impl DatabaseServer {
         engine: &Arc<Engine>,
         of: &ServerLabel,
         name: &str,
+        key: Option<&Arc<CallKey>>,
     ) -> Result<Tree, Error> {
         let label = &of.label;
         match (of.is_family, name) {
@@ -107,7 +108,10 @@ impl DatabaseServer {
             (true, _) => {}
         }
         let place = Place::in_group(label, name);
-        let tree = self.server.tree(label, name);
+        let mut tree = self.server.tree(label, name);
+        if let Some(key) = key {
+            tree = tree.with_key(key.clone());
+        }
         Ok(Tree::new(ServerTree {
             reader: tree.reader(),
             key: LockKey::Server(place.clone()),

@@ -3,6 +3,7 @@
 //!
 //! The core uses these traits. The hosts' storage and the storage in memory use the same types.
 
+mod call_key;
 mod change;
 pub mod database;
 mod documents;
@@ -11,6 +12,7 @@ pub mod path;
 mod place;
 mod tree;
 
+pub use call_key::CallKey;
 pub use change::{
     Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, already_exists, check_consistent,
     check_count, check_size, version_mismatch,

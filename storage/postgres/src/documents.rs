@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_memory_storage::{
-    Area, Document, Documents, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES,
+    Area, CallKey, Document, Documents, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES,
     Status, path,
 };
 use tokio_postgres::Row;
@@ -21,6 +21,7 @@ const DIRECTORY: Status = Status { kind: EntryKind::Directory, size: 0, stamp: S
 pub struct Tree {
     server: Server,
     place: String,
+    key: Option<Arc<CallKey>>,
 }
 
 /// Reads the documents of a place: with any connection, or with that of a lock.
@@ -34,11 +35,17 @@ pub struct Reader {
 impl Server {
     /// The documents and the lock of a place. `name` is empty if the label has only one place.
     pub fn tree(&self, label: &str, name: &str) -> Tree {
-        Tree { server: self.clone(), place: place_key(label, name) }
+        Tree { server: self.clone(), place: place_key(label, name), key: None }
     }
 }
 
 impl Tree {
+    /// The same, whose commits store the key of a call.
+    #[must_use]
+    pub fn with_key(self, key: Arc<CallKey>) -> Self {
+        Tree { key: Some(key), ..self }
+    }
+
     /// Reads with any connection.
     pub fn reader(&self) -> Reader {
         Reader { server: self.server.clone(), place: self.place.clone(), lock: None }
@@ -51,7 +58,8 @@ impl Tree {
     ///
     /// `busy` after that time, or if the database cannot be reached now; `permission`, `io`.
     pub async fn lock(&self, scope: Scope, wait: Duration) -> Result<Arc<Lock>, Error> {
-        let acquiring = Lock::acquire(self.server.clone(), self.place.clone(), scope, wait);
+        let Tree { server, place, key } = self.clone();
+        let acquiring = Lock::acquire(server, place, key, scope, wait);
         Ok(Arc::new(self.server.run(acquiring).await?))
     }
 }

@@ -1,8 +1,9 @@
 //! The lock of a place or of one of its scopes: a locked row, until the transaction ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage::{CallKey, Error, ErrorCode};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
@@ -29,6 +30,8 @@ pub type Scope = Option<String>;
 pub struct Lock {
     pub(crate) server: Server,
     pub(crate) place: String,
+    /// The key of the call that has the lock.
+    pub(crate) key: Option<Arc<CallKey>>,
     scope: Scope,
     /// The time that a lock may take.
     wait: Duration,
@@ -55,6 +58,7 @@ impl Lock {
     pub(crate) async fn acquire(
         server: Server,
         place: String,
+        key: Option<Arc<CallKey>>,
         scope: Scope,
         wait: Duration,
     ) -> Result<Self, Error> {
@@ -62,7 +66,7 @@ impl Lock {
         let writer = within(Instant::now() + wait, writers).await?;
         let writer = writer.expect("it is never closed");
         let state = Mutex::default();
-        let lock = Self { server, place, scope, wait, state, _writer: writer };
+        let lock = Self { server, place, key, scope, wait, state, _writer: writer };
         lock.ensure(&mut *lock.state.lock().await).await?;
         Ok(lock)
     }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode, MAY_STAND};
-use futures_util::future::join;
+use futures_util::future::join3;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_postgres::Client;
 
 use super::error::{is_lost, lost, storage_error};
 use super::lock::{Lock, State};
@@ -19,6 +20,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// An answered commit is remembered for this time, in hours. It is looked for within a minute.
 const REMEMBERED_HOURS: u32 = 1;
+
+/// The key of a call is remembered for this time, in hours: as long as a client may repeat it.
+const KEY_REMEMBERED_HOURS: u32 = 24;
 
 /// One commit in so many forgets old ones.
 const FORGETS_EVERY: u64 = 1_000;
@@ -44,8 +48,13 @@ impl Lock {
         let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
         let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key.as_str())];
         let client = connection.client();
-        let both = join(query::execute(client, sql, &parameters), client.batch_execute("COMMIT"));
-        match timeout(self.patience(), both).await.map(|(put, committed)| put.and(committed)) {
+        let sent = join3(
+            self.store_key(client),
+            query::execute(client, sql, &parameters),
+            client.batch_execute("COMMIT"),
+        );
+        let sent = timeout(self.patience(), sent).await;
+        match sent.map(|(stored, put, committed)| stored.and(put).and(committed)) {
             Ok(Ok(())) => connection.in_transaction = false,
             Err(_) => {
                 state.give_up();
@@ -56,16 +65,37 @@ impl Lock {
                 self.server.pool().close_idle();
                 find_out(&self.server, &key).await?;
             }
-            // After an error of the row, COMMIT has rolled back.
+            // After an error of a row, COMMIT has rolled back.
             Ok(Err(error)) => {
                 state.roll_back();
-                return Err(storage_error(&error));
+                return Err(self.refused(&error));
             }
+        }
+        if let Some(key) = &self.key {
+            key.note_stored();
         }
         if high % FORGETS_EVERY == 0 {
             self.server.spawn(forget_old(self.server.clone()));
         }
         Ok(())
+    }
+
+    /// Stores the key of the call, unless its first commit has done so.
+    async fn store_key(&self, client: &Client) -> Result<(), tokio_postgres::Error> {
+        let Some(key) = self.key.as_ref().and_then(|key| key.to_store()) else { return Ok(()) };
+        let sql = "INSERT INTO agent_memory.call_keys (tenant, key) VALUES ($1, $2)";
+        let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key)];
+        query::execute(client, sql, &parameters).await.map(drop)
+    }
+
+    /// The error of a commit whose rows were refused.
+    fn refused(&self, error: &tokio_postgres::Error) -> Error {
+        let refused = error.as_db_error();
+        let is_repeated = refused.is_some_and(|error| error.table() == Some("call_keys"));
+        match &self.key {
+            Some(key) if is_repeated => key.note_repeated(),
+            _ => storage_error(error),
+        }
     }
 }
 
@@ -98,11 +128,13 @@ async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
 }
 
 async fn forget_old(server: Server) {
-    let sql = format!(
-        "DELETE FROM agent_memory.calls WHERE tenant = {} \
-         AND answered_at < now() - interval '{REMEMBERED_HOURS} hours'",
-        server.tenant()
-    );
-    // Another commit will try again.
-    drop(server.rows(&sql, &[]).await);
+    for (table, hours) in [("calls", REMEMBERED_HOURS), ("call_keys", KEY_REMEMBERED_HOURS)] {
+        let sql = format!(
+            "DELETE FROM agent_memory.{table} WHERE tenant = {} \
+             AND answered_at < now() - interval '{hours} hours'",
+            server.tenant()
+        );
+        // Another commit will try again.
+        drop(server.rows(&sql, &[]).await);
+    }
 }

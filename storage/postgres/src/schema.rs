@@ -16,7 +16,7 @@ pub const VERSION: i32 = STEPS.len() as i32;
 ///
 /// A step that changes rows takes `FORCE` from their table before: row-level security hides them. A table
 /// with a column `tenant` gets row-level security after the last step.
-const STEPS: [&str; 2] = [TABLES, TENANTS];
+const STEPS: [&str; 3] = [TABLES, TENANTS, CALL_KEYS];
 
 /// The key of the lock of migrations. A migration is one transaction, also through a pooler.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
@@ -70,6 +70,17 @@ CREATE TABLE agent_memory.tenants (
     name text COLLATE "C" NOT NULL
 );
 CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
+"#;
+
+/// The table of version 3: the keys of calls that are made once.
+const CALL_KEYS: &str = r#"
+CREATE TABLE agent_memory.call_keys (
+    tenant bigint NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    answered_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX call_keys_by_time ON agent_memory.call_keys (answered_at);
 "#;
 
 /// Row-level security of every table with a column `tenant`, also for the owner of the tables. Without

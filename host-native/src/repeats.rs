@@ -1,0 +1,246 @@
+//! Calls with an idempotency key: a repetition gets the answer of the first call, and changes nothing.
+
+use crate::outcome::{CallError, Category, Outcome};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How long an answer is remembered.
+const REMEMBERED: Duration = Duration::from_hours(24);
+
+/// The most keys that are remembered. The oldest is forgotten first.
+const MAX_KEYS: usize = 10_000;
+
+/// The most bytes of answers that are remembered.
+const MAX_BYTES: usize = 32 << 20;
+
+type Answer = Result<Outcome, CallError>;
+
+/// The keys of one memory, with the answers of their calls.
+#[derive(Default)]
+pub(crate) struct Repeats(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    calls: HashMap<Arc<str>, Made>,
+    /// The keys of these calls, the oldest first.
+    order: VecDeque<Arc<str>>,
+    /// The size of all answers.
+    bytes: usize,
+}
+
+/// A call that is in progress or was answered.
+struct Made {
+    since: Instant,
+    request: u64,
+    /// None while it is in progress.
+    answer: watch::Receiver<Option<Answer>>,
+    bytes: usize,
+}
+
+/// The answer of a call that may still be in progress.
+pub(crate) struct Awaited(watch::Receiver<Option<Answer>>);
+
+impl Awaited {
+    pub async fn answer(mut self) -> Answer {
+        // The sender is gone without an answer if the call panicked.
+        let answer = self.0.wait_for(Option::is_some).await.ok();
+        answer.and_then(|answer| answer.clone()).unwrap_or_else(|| Err(CallError::closing()))
+    }
+}
+
+/// The first call with a key, which is to be made.
+pub(crate) struct First {
+    key: Arc<str>,
+    answer: watch::Sender<Option<Answer>>,
+}
+
+impl Repeats {
+    /// Takes a call with a key. It is to be made if it is the first one.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Repeated`] if the key belongs to another call.
+    pub fn take(
+        &self,
+        key: &str,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<(Awaited, Option<First>), CallError> {
+        let request = number_of(tool, arguments);
+        let mut known = self.known();
+        known.forget_old(Instant::now());
+        if let Some(made) = known.calls.get(key) {
+            if made.request != request {
+                return Err(CallError::Repeated(OTHER_CALL.to_owned()));
+            }
+            return Ok((Awaited(made.answer.clone()), None));
+        }
+        let (sender, answer) = watch::channel(None);
+        let key: Arc<str> = Arc::from(key);
+        let made = Made { since: Instant::now(), request, answer: answer.clone(), bytes: 0 };
+        known.calls.insert(key.clone(), made);
+        known.order.push_back(key.clone());
+        Ok((Awaited(answer), Some(First { key, answer: sender })))
+    }
+
+    /// Gives the answer of the first call to all who wait for it. It is remembered unless it says that
+    /// nothing was changed: then a repetition is made anew.
+    pub fn answer(&self, first: First, answer: Answer) {
+        let mut known = self.known();
+        if may_have_changed(&answer) {
+            let bytes = answer.as_ref().map_or(0, |outcome| outcome.json().len());
+            if let Some(made) = known.calls.get_mut(&first.key) {
+                made.bytes = bytes;
+                known.bytes += bytes;
+            }
+        } else {
+            known.forget(&first.key);
+        }
+        // Those who wait have the receiver.
+        first.answer.send_replace(Some(answer));
+        known.forget_old(Instant::now());
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn forget_old(&mut self, now: Instant) {
+        while let Some(oldest) = self.order.front().cloned() {
+            let is_old = self.calls.get(&oldest).is_none_or(|made| now - made.since >= REMEMBERED);
+            if !is_old && self.order.len() <= MAX_KEYS && self.bytes <= MAX_BYTES {
+                return;
+            }
+            self.order.pop_front();
+            self.remove(&oldest);
+        }
+    }
+
+    fn forget(&mut self, key: &str) {
+        self.order.retain(|known| **known != *key);
+        self.remove(key);
+    }
+
+    fn remove(&mut self, key: &str) {
+        if let Some(made) = self.calls.remove(key) {
+            self.bytes -= made.bytes;
+        }
+    }
+}
+
+/// The message for a key that came with something else.
+const OTHER_CALL: &str = "the idempotency key belongs to another call, with another tool or other arguments: \
+                          give each call a key of its own";
+
+/// A number for a call, for this process.
+fn number_of(tool: &str, arguments: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (tool, arguments).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether the memory may differ after this answer.
+fn may_have_changed(answer: &Answer) -> bool {
+    match answer {
+        Ok(Outcome { answer: Ok(_), .. }) | Err(CallError::Ended { .. }) => true,
+        Ok(Outcome { answer: Err(error), .. }) => {
+            matches!(error.category, Category::Storage | Category::Internal)
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::ToolError;
+
+    fn done(text: &str) -> Answer {
+        answered(Ok(text.to_owned()))
+    }
+
+    fn refused(category: Category) -> Answer {
+        let text = String::new();
+        let [code, message, json] = [text.clone(), text.clone(), text];
+        answered(Err(ToolError { category, code, message, json }))
+    }
+
+    fn answered(answer: Result<String, ToolError>) -> Answer {
+        Ok(Outcome { answer, changed: vec![], follow_ups: vec![], wants_vector: None })
+    }
+
+    /// Makes a call whose answer is `made`, unless it is a repetition. Its answer and whether it was made.
+    fn call(repeats: &Repeats, key: &str, arguments: &str, made: Answer) -> (Answer, bool) {
+        let (awaited, first) = match repeats.take(key, "add", arguments) {
+            Ok(taken) => taken,
+            Err(error) => return (Err(error), false),
+        };
+        let is_made = first.is_some();
+        if let Some(first) = first {
+            repeats.answer(first, made);
+        }
+        let answer = awaited.0.borrow().clone();
+        (answer.expect("an answer"), is_made)
+    }
+
+    #[test]
+    fn a_repetition_gets_the_answer_of_the_first_call() {
+        let repeats = Repeats::default();
+        assert_eq!(call(&repeats, "k", "{}", done("1")), (done("1"), true));
+        assert_eq!(call(&repeats, "k", "{}", done("2")), (done("1"), false));
+        assert_eq!(call(&repeats, "l", "{}", done("2")), (done("2"), true));
+        let (other, is_made) = call(&repeats, "k", "{\"a\":1}", done("3"));
+        assert_eq!(other, Err(CallError::Repeated(OTHER_CALL.to_owned())));
+        assert!(!is_made);
+    }
+
+    #[test]
+    fn a_call_that_changed_nothing_is_made_anew() {
+        let repeats = Repeats::default();
+        for category in [Category::Busy, Category::Invalid, Category::Limit, Category::Denied] {
+            assert!(call(&repeats, "k", "{}", refused(category)).1, "{category:?}");
+        }
+        assert!(call(&repeats, "k", "{\"other\":1}", refused(Category::Storage)).1);
+        assert!(!call(&repeats, "k", "{\"other\":1}", done("1")).1, "the change may stand");
+    }
+
+    #[tokio::test]
+    async fn a_repetition_waits_for_the_call_in_progress() {
+        let repeats = Repeats::default();
+        let (_, first) = repeats.take("k", "add", "{}").unwrap();
+        let (again, none) = repeats.take("k", "add", "{}").unwrap();
+        assert!(none.is_none());
+        repeats.answer(first.unwrap(), refused(Category::Busy));
+        assert_eq!(again.answer().await, refused(Category::Busy));
+        let (_, first) = repeats.take("k", "add", "{}").unwrap();
+        let (again, _) = repeats.take("k", "add", "{}").unwrap();
+        // A call that panics has no answer.
+        drop(first);
+        assert_eq!(again.answer().await, Err(CallError::closing()));
+    }
+
+    #[test]
+    fn the_oldest_keys_are_forgotten_first() {
+        let repeats = Repeats::default();
+        for key in 0..MAX_KEYS + 5 {
+            assert!(call(&repeats, &key.to_string(), "{}", done("")).1);
+        }
+        assert_eq!(repeats.known().calls.len(), MAX_KEYS);
+        let large = "x".repeat(MAX_BYTES / 4);
+        for key in ["a", "b", "c", "d", "e"] {
+            assert!(call(&repeats, key, "{}", done(&large)).1);
+        }
+        assert_eq!(repeats.known().bytes, MAX_BYTES);
+        assert!(call(&repeats, "a", "{}", done("")).1);
+        assert!(!call(&repeats, "e", "{}", done("")).1);
+        let soon = Instant::now() + REMEMBERED;
+        repeats.known().forget_old(soon);
+        let known = repeats.known();
+        assert_eq!((known.calls.len(), known.order.len(), known.bytes), (0, 0, 0));
+    }
+}
