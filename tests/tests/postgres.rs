@@ -286,6 +286,7 @@ fn no_message_has_the_user_or_the_password_of_the_database() {
         "postgresql://adauser:s3cret@127.0.0.1:1/memory",
         "postgresql://adauser:s3cret@127.0.0.1:port/memory",
         "postgresql://adauser:s3cret@127.0.0.1/memory?sslmode=s3cret",
+        "postgresql://adauser:s3cret@host.invalid/memory",
         "adauser:s3cret",
     ] {
         for arguments in
@@ -296,6 +297,8 @@ fn no_message_has_the_user_or_the_password_of_the_database() {
             let text = text.concat();
             assert!(!text.contains("s3cret") && !text.contains("adauser"), "{arguments:?}: {text}");
             assert!(arguments == ["doctor"] || !output.status.success(), "{arguments:?}: {text}");
+            let has_no_address = url.contains("host.invalid") && arguments[0] == "database";
+            assert!(!has_no_address || text.contains("has no address"), "{arguments:?}: {text}");
         }
     }
 }
@@ -309,4 +312,18 @@ fn a_database_without_tables_says_what_to_do() {
     DatabaseOptions::new(database.url()).migrate().unwrap();
     psql_like(&database, "UPDATE agent_memory.version SET version = 99");
     assert!(check().contains("update this program"));
+}
+
+#[test]
+fn a_user_who_may_not_make_the_tables_learns_who_may() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(&database, "DROP SCHEMA agent_memory CASCADE");
+    psql_like(&database, "DROP SCHEMA agent_memory_rows CASCADE");
+    let administrator = agent_memory_tests::postgres::database(&database.administrator_url_text());
+    administrator.execute("ALTER DATABASE memory OWNER TO CURRENT_USER").unwrap();
+    let refused = DatabaseOptions::new(database.url()).migrate().unwrap_err();
+    assert_eq!(refused.code, ErrorCode::Permission);
+    assert!(refused.message.contains("the right CREATE on the database"), "{}", refused.message);
+    administrator.execute("GRANT CREATE ON DATABASE memory TO memory").unwrap();
+    DatabaseOptions::new(database.url()).migrate().unwrap();
 }

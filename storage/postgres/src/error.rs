@@ -93,6 +93,9 @@ pub(crate) fn lost() -> String {
     format!("the connection to the database was lost; {RETRY}")
 }
 
+/// How the standard library begins the error for a host name without an address.
+const NO_ADDRESS: &str = "failed to lookup address information";
+
 fn unreachable(error: &tokio_postgres::Error) -> Error {
     let mut source = error.source();
     while let Some(found) = source {
@@ -100,6 +103,8 @@ fn unreachable(error: &tokio_postgres::Error) -> Error {
             let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
             let message = if is_tls {
                 format!("the certificate of the database cannot be verified: {error}")
+            } else if error.to_string().starts_with(NO_ADDRESS) {
+                format!("the host of the database has no address; {RETRY}, or correct the URL")
             } else {
                 format!("the database cannot be reached ({}); {RETRY}", error.kind())
             };

@@ -169,7 +169,12 @@ impl Server {
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({MIGRATIONS})"
             );
             let client = connection.client();
-            let failed = |error: tokio_postgres::Error| storage_error(&error);
+            let failed = |error: tokio_postgres::Error| match storage_error(&error) {
+                error if error.code == ErrorCode::Permission => {
+                    Error { message: MAY_NOT_CREATE.to_owned(), ..error }
+                }
+                error => error,
+            };
             client.batch_execute(&begin).await.map_err(failed)?;
             let before = version(client).await.map_err(failed)?;
             let done = match before {
@@ -199,6 +204,10 @@ impl Server {
         })
     }
 }
+
+/// The message for a user who may not make the tables.
+const MAY_NOT_CREATE: &str = "the database's user may not make the schemas and tables of agent-memory: migrate as \
+                              their owner, or as a user with the right CREATE on the database";
 
 /// Checks that the database keeps any text.
 async fn check_encoding(server: &Server) -> Result<(), Error> {
