@@ -277,10 +277,7 @@ impl sql::Transaction for HostDatabase<database::Transaction> {
         let with = statements.iter().zip(&parameters);
         let statements: Vec<_> = with.map(|(statement, with)| borrowed(statement, with)).collect();
         let effects = self.handle.execute(&statements).map_err(error)?;
-        let effect = |effect: database::Effect| sql::Effect {
-            changes: effect.changes,
-            last_insert_id: effect.last_insert_id,
-        };
+        let effect = |effect: database::Effect| sql::Effect { changes: effect.changes };
         Ok(effects.into_iter().map(effect).collect())
     }
 

@@ -48,8 +48,8 @@ pub mod oauth;
 mod outbound;
 mod outcome;
 mod queue;
-mod repeats;
 mod registry_format;
+mod repeats;
 mod roots;
 #[cfg(test)]
 #[path = "../../tests/src/skip.rs"]

@@ -125,9 +125,9 @@ fn servers_of_one_database_make_a_request_once() {
             let key = number.to_string();
             let request = &Add { token: &ada, key: &key, content: &content };
             let replies: Vec<Reply> = thread::scope(|scope| {
-                let all = servers.each_ref().map(|server| {
-                    [(); 3].map(|()| scope.spawn(|| request.send(server)))
-                });
+                let all = servers
+                    .each_ref()
+                    .map(|server| [(); 3].map(|()| scope.spawn(|| request.send(server))));
                 all.into_iter().flatten().map(|reply| reply.join().expect("a reply")).collect()
             });
             // One of the servers has made it. The other one knows that it was made.

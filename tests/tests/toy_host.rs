@@ -333,10 +333,7 @@ impl database::HostTransaction for Host {
         statements: Vec<database::Statement>,
     ) -> Answer<Vec<database::Effect>> {
         let statements: Vec<_> = statements.into_iter().map(statement).collect();
-        let effect = |effect: sql::Effect| database::Effect {
-            changes: effect.changes,
-            last_insert_id: effect.last_insert_id,
-        };
+        let effect = |effect: sql::Effect| database::Effect { changes: effect.changes };
         let effects = self.transaction(&transaction).execute(&statements);
         Ok(effects.map(|all| all.into_iter().map(effect).collect()).map_err(error))
     }

@@ -30,10 +30,8 @@ impl AgentMemory {
         let storage = self.own.storage.clone();
         let wanted = name.to_owned();
         let storage = on_a_blocking_thread(move || storage_of(&storage, &wanted)).await?;
-        let (own, is_new) = self
-            .mounted
-            .tenants
-            .add(name, || Own::new(storage, self.own.in_progress.beside()));
+        let (own, is_new) =
+            self.mounted.tenants.add(name, || Own::new(storage, self.own.in_progress.beside()));
         let memory = self.with(own);
         if is_new {
             memory.resume(Caller::default());

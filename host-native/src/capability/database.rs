@@ -184,7 +184,7 @@ impl From<storage::Rows> for Rows {
 
 impl From<storage::Effect> for Effect {
     fn from(effect: storage::Effect) -> Effect {
-        Effect { changes: effect.changes, last_insert_id: effect.last_insert_id }
+        Effect { changes: effect.changes }
     }
 }
 

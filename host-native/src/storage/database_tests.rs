@@ -163,7 +163,7 @@ fn a_query_returns_at_most_the_rows_asked_for_and_says_if_there_are_more() {
 }
 
 #[test]
-fn effects_count_rows_and_name_the_last_insert_of_the_transaction() {
+fn effects_count_rows() {
     let (_scene, database) = Scene::with_table();
     let effects = write(
         &database,
@@ -175,11 +175,7 @@ fn effects_count_rows_and_name_the_last_insert_of_the_transaction() {
             sql("DELETE FROM t WHERE x > 7"),
         ],
     );
-    let expected = [(0, 0), (1, 1), (2, 3), (0, 3), (2, 3)];
-    let expected = expected.map(|(changes, last_insert_id)| Effect { changes, last_insert_id });
-    assert_eq!(effects.unwrap(), expected);
-    let next = write(&database, &[sql("DELETE FROM t")]).unwrap();
-    assert_eq!(next, [Effect { changes: 1, last_insert_id: 0 }], "of another transaction");
+    assert_eq!(effects.unwrap(), [0, 1, 2, 0, 2].map(|changes| Effect { changes }));
 }
 
 #[test]

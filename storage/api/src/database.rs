@@ -50,8 +50,6 @@ pub struct Rows {
 pub struct Effect {
     /// The number of rows that it inserted, updated or deleted, without those of triggers.
     pub changes: u64,
-    /// The row id of the transaction's last INSERT or REPLACE, or 0 before the first.
-    pub last_insert_id: i64,
 }
 
 /// The mode of a transaction.

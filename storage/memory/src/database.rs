@@ -187,8 +187,7 @@ impl SqlDatabase {
             } else {
                 prepared.execute(params_from_iter(statement.parameters.iter().map(Parameter)))?
             };
-            let last_insert_id = connection.last_insert_rowid();
-            Ok(Effect { changes: changes as u64, last_insert_id })
+            Ok(Effect { changes: changes as u64 })
         })
     }
 }

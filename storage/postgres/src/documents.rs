@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_memory_storage::{
-    Area, CallKey, Document, Documents, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES,
-    Status, path,
+    Area, CallKey, Document, Documents, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES,
+    MAX_ENTRIES, Status, path,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;

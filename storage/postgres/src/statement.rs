@@ -106,7 +106,7 @@ impl Prepared {
     /// Runs it for its effect.
     async fn effect(&self, client: &Client) -> Result<Effect, tokio_postgres::Error> {
         let rows = query::execute(client, &self.sql, &self.parameters).await?;
-        Ok(Effect { changes: if self.is_select { 0 } else { rows }, last_insert_id: 0 })
+        Ok(Effect { changes: if self.is_select { 0 } else { rows } })
     }
 }
 

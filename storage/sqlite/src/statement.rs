@@ -22,15 +22,13 @@ pub(super) fn query(
     connection.as_call(|| read(connection, statement, max_rows, mode))
 }
 
-/// Runs a statement for its effect. Unless it is an INSERT or REPLACE that changes rows, the effect
-/// has the given `last_insert_id`.
+/// Runs a statement for its effect.
 pub(super) fn execute(
     connection: &Connection,
     statement: &Statement,
     mode: Mode<'_>,
-    last_insert_id: i64,
 ) -> Result<Effect, StatementError> {
-    connection.as_call(|| change(connection, statement, mode, last_insert_id))
+    connection.as_call(|| change(connection, statement, mode))
 }
 
 fn read(
@@ -59,7 +57,6 @@ fn change(
     connection: &Connection,
     statement: &Statement,
     mode: Mode<'_>,
-    last_insert_id: i64,
 ) -> Result<Effect, StatementError> {
     let mut prepared = prepare(connection, statement, mode)?;
     let connection = &connection.sqlite;
@@ -67,23 +64,8 @@ fn change(
     let mut rows = prepared.raw_query();
     while rows.next()?.is_some() {}
     // A statement that changes no rows leaves the count of an older statement.
-    if connection.total_changes() == before {
-        return Ok(Effect { changes: 0, last_insert_id });
-    }
-    let changes = connection.changes();
-    let last_insert_id = if changes > 0 && is_insert(&statement.sql) {
-        connection.last_insert_rowid()
-    } else {
-        last_insert_id
-    };
-    Ok(Effect { changes, last_insert_id })
-}
-
-fn is_insert(sql: &str) -> bool {
-    let word = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
-    word.is_some_and(|word| {
-        ["insert", "replace"].iter().any(|insert| word.eq_ignore_ascii_case(insert))
-    })
+    let is_changed = connection.total_changes() != before;
+    Ok(Effect { changes: if is_changed { connection.changes() } else { 0 } })
 }
 
 fn prepare<'connection>(

@@ -28,8 +28,8 @@ pub struct Transaction {
 
 #[derive(Debug)]
 enum State {
-    /// The row id of the last insert, and the lock of the place if the transaction holds it.
-    Open(i64, Option<Held>),
+    /// With the lock of the place if the transaction holds it.
+    Open(Option<Held>),
     Committed,
     RolledBack,
 }
@@ -44,31 +44,26 @@ impl Transaction {
         Ok(session.try_begin(mode)?.then(|| Transaction {
             session: session.clone(),
             mode,
-            state: Mutex::new(State::Open(0, held)),
+            state: Mutex::new(State::Open(held)),
         }))
     }
 }
 
 impl database::Transaction for Transaction {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        self.with(|connection, _| statement::query(connection, statement, max_rows, self.mode))
+        self.with(|connection| statement::query(connection, statement, max_rows, self.mode))
     }
 
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
-        self.with(|connection, last_insert_id| {
-            let mut effects = Vec::with_capacity(statements.len());
-            for one in statements {
-                let effect = statement::execute(connection, one, self.mode, *last_insert_id)?;
-                *last_insert_id = effect.last_insert_id;
-                effects.push(effect);
-            }
-            Ok(effects)
+        self.with(|connection| {
+            let effects = statements.iter();
+            effects.map(|one| statement::execute(connection, one, self.mode)).collect()
         })
     }
 
     fn commit(&self) -> Result<(), Error> {
         let mut state = self.state();
-        let State::Open(_, lock) = &mut *state else {
+        let State::Open(lock) = &mut *state else {
             return Err(self.ended(&state));
         };
         let lock = lock.take();
@@ -103,16 +98,16 @@ impl Transaction {
 
     fn with<T>(
         &self,
-        work: impl FnOnce(&Connection, &mut i64) -> Result<T, StatementError>,
+        work: impl FnOnce(&Connection) -> Result<T, StatementError>,
     ) -> Result<T, Error> {
         let mut state = self.state();
-        let State::Open(last_insert_id, _) = &mut *state else {
+        if !matches!(*state, State::Open(_)) {
             return Err(self.ended(&state));
-        };
+        }
         let session = &self.session;
         let connection = session.connection()?;
         let done = if connection.is_in_transaction() {
-            work(&connection, last_insert_id).map_err(|error| session.report(error))
+            work(&connection).map_err(|error| session.report(error))
         } else {
             Err(self.lost())
         };
@@ -148,7 +143,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let State::Open(_, lock) = std::mem::replace(state, State::RolledBack) {
+        if let State::Open(lock) = std::mem::replace(state, State::RolledBack) {
             if let Some(connection) = self.session.open_connection() {
                 roll_back(connection);
             }

@@ -104,10 +104,10 @@ export class Connection {
     return !this.#hasPages
   }
 
-  /** The row changes of the last statement, all row changes of the connection, and its last row id. */
-  counts(): { changes: bigint; totalChanges: bigint; lastInsertId: bigint } {
-    const row = this.run('SELECT changes(), total_changes(), last_insert_rowid()') as [bigint, bigint, bigint]
-    return { changes: row[0], totalChanges: row[1], lastInsertId: row[2] }
+  /** The row changes of the last statement, and all row changes of the connection. */
+  counts(): { changes: bigint; totalChanges: bigint } {
+    const [changes, totalChanges] = this.run('SELECT changes(), total_changes()') as [bigint, bigint]
+    return { changes, totalChanges }
   }
 
   /** Runs a statement of the host, and returns its first row. */

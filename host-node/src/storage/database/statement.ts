@@ -51,12 +51,11 @@ export function query(
   })
 }
 
-/** Runs a statement for its effect. `lastInsertId` stays as given, unless an INSERT or REPLACE changes rows. */
+/** Runs a statement for its effect. */
 export function execute(
   connection: Connection,
   { sql, parameters }: Statement,
   mode: 'read' | 'write',
-  lastInsertId: bigint,
 ): Effect {
   return connection.runForCall(() => {
     const { statement } = checkedStatement(connection, sql, parameters, mode)
@@ -64,8 +63,7 @@ export function execute(
     for (const _ of run(statement, parameters.map(inputOf)));
     const after = connection.counts()
     // Only statements that change rows set `changes()`. Otherwise it still counts an earlier statement.
-    const changes = after.totalChanges === before.totalChanges ? 0n : after.changes
-    return { changes, lastInsertId: changes > 0n && inserting.test(sql) ? after.lastInsertId : lastInsertId }
+    return { changes: after.totalChanges === before.totalChanges ? 0n : after.changes }
   })
 }
 
@@ -104,8 +102,6 @@ function checkedStatement(
   }
   return prepared
 }
-
-const inserting = /^\s*(?:insert|replace)(?![a-z])/i
 
 /**
  * Makes each text of a statement's rows that is not UTF-8 a blob of its bytes. Node replaces invalid bytes by U+FFFD,

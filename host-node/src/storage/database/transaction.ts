@@ -18,7 +18,6 @@ export class Transaction {
   readonly #location: string
   readonly #callbacks: TransactionCallbacks
   #state: 'open' | 'committed' | 'rolled back' = 'open'
-  #lastInsertId = 0n
 
   constructor(connection: Connection, mode: 'read' | 'write', location: string, callbacks: TransactionCallbacks) {
     this.#connection = connection
@@ -34,13 +33,7 @@ export class Transaction {
 
   /** Runs statements in order. If one fails, the transaction is rolled back. */
   execute(statements: readonly Statement[]): Effect[] {
-    return this.#within(() => {
-      return statements.map((statement) => {
-        const effect = execute(this.#connection, statement, this.mode, this.#lastInsertId)
-        this.#lastInsertId = effect.lastInsertId
-        return effect
-      })
-    })
+    return this.#within(() => statements.map((statement) => execute(this.#connection, statement, this.mode)))
   }
 
   /** Commits. After an error it is rolled back. */
