@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::context::Context;
-use crate::names::{listed, name_error};
+use crate::listing::listed;
+use crate::names::name_error;
 use crate::nearest::nearest;
 use crate::time::Date;
 

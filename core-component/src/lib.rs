@@ -38,6 +38,7 @@ mod index;
 mod input;
 mod items;
 mod layers;
+mod listing;
 mod markdown;
 mod memory;
 mod names;

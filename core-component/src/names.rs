@@ -20,16 +20,6 @@ pub(crate) use AgentName as StoreName;
 pub(crate) const NAME_ACCEPTED: &str =
     "a name without `..` that does not end in a dot and is no device name of Windows";
 
-/// The first names of a list, at most so many, and how many more there are.
-pub(crate) fn listed(names: &[impl AsRef<str>], most: usize) -> String {
-    let first = names.iter().take(most).map(|name| format!("`{}`", name.as_ref()));
-    let first = first.collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(most) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
-}
-
 impl AgentName {
     /// The name, or none if the text does not match the pattern.
     pub fn parse(name: &str) -> Option<Self> {

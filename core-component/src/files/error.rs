@@ -3,7 +3,7 @@
 
 use super::path::FilePath;
 pub(super) use crate::error::{Code, Error};
-use crate::names::listed;
+use crate::listing::listed;
 
 /// The most characters of an argument that a message quotes.
 const MAX_QUOTED: usize = 200;

@@ -2,7 +2,7 @@
 
 pub(super) use crate::error::{Code, Error};
 use crate::existing::MAX_NAMES;
-use crate::names::listed;
+use crate::listing::listed;
 use crate::text::excerpt;
 
 /// The labels that are accepted, in words.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::Agent;
 use super::error::{Code, Error};
 use super::line::Line;
+use crate::listing::first_clauses;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
@@ -112,12 +113,8 @@ fn parsed<'a>(page: impl Iterator<Item = &'a (usize, &'a str)>) -> Result<Vec<Li
     if wrong.is_empty() {
         return Ok(lines);
     }
-    let more = wrong.len().saturating_sub(MAX_TOLD);
-    wrong.truncate(MAX_TOLD);
-    if more > 0 {
-        wrong.push(format!("and {more} more"));
-    }
-    let message = format!("nothing of this page was imported: {}: mend it", wrong.join("; "));
+    let wrong = first_clauses(wrong, MAX_TOLD);
+    let message = format!("nothing of this page was imported: {wrong}: mend it");
     let accepted = "lines as `export_layers` gives them".to_owned();
     Err(Error::at(Code::InvalidInput, message, "entries", accepted))
 }

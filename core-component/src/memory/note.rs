@@ -1,6 +1,7 @@
 //! The note of a search: what to do where the hits may not answer the question.
 
 use crate::existing::{MAX_NAMES, did_you_mean};
+use crate::listing::first_of;
 use crate::source::{Owner, Request, Skipped};
 use crate::tool::Call;
 
@@ -150,16 +151,14 @@ fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<St
     if !is_told || others.is_empty() {
         return None;
     }
-    let names = others.iter().take(MAX_NAMES).map(|owner| {
+    let names = others.iter().map(|owner| {
         let agent = owner.agent.as_deref().unwrap_or_default();
         format!("`{agent}` in {}", owner.toolset)
     });
-    let names = names.collect::<Vec<_>>().join(", ");
-    let more = others.len().saturating_sub(MAX_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = first_of(names, MAX_NAMES);
     Some(match request.agent {
-        Some(_) => format!("not searched: agents {names}{more}"),
-        None => format!("not searched without `agent`: {names}{more}"),
+        Some(_) => format!("not searched: agents {names}"),
+        None => format!("not searched without `agent`: {names}"),
     })
 }
 

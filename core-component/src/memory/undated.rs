@@ -1,6 +1,7 @@
 //! The documents without a date that a search between dates leaves out, in words.
 
 use super::skipped::name;
+use crate::listing::first_of;
 use crate::source::{Owner, Request, Undated};
 
 /// The most documents that are named.
@@ -18,13 +19,10 @@ pub(super) fn without_date(
     // A search reads what its index lacks last, so the order of reading says nothing.
     let mut undated: Vec<&Undated> = undated.iter().collect();
     undated.sort_by_key(|one| (one.owner, &one.path));
-    let named = undated.iter().take(MAX_NAMED);
-    let named =
-        named.map(|Undated { owner, path }| format!("`{path}` of {}", name(&owners[*owner].0)));
-    let mut names = named.collect::<Vec<_>>().join(", ");
-    if undated.len() > MAX_NAMED {
-        names += &format!(" and {} more", undated.len() - MAX_NAMED);
-    }
+    let named = undated
+        .iter()
+        .map(|Undated { owner, path }| format!("`{path}` of {}", name(&owners[*owner].0)));
+    let names = first_of(named, MAX_NAMED);
     let (count, have, them) = match undated.len() {
         1 => ("1 document".to_owned(), "has", "it"),
         many => (format!("{many} documents"), "have", "them"),

@@ -9,6 +9,7 @@ use super::input::WriteAgent;
 use super::json::{ImportText, without_byte_order_mark};
 use super::store::Purpose;
 use super::store::{Imported, Writer};
+use crate::listing::first_clauses;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
@@ -169,14 +170,9 @@ fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Resu
 
 /// The error of a page with invalid records or conflicting ids. Nothing of the page is imported.
 fn import_error(errors: Vec<LineError>, field: &str) -> Error {
-    let mut message = String::from("nothing of this page was imported: ");
-    let named = errors.iter().take(MAX_NAMED);
-    let named: Vec<String> =
-        named.map(|(line, message)| format!("line {line}: {message}")).collect();
-    message += &named.join("; ");
-    if errors.len() > MAX_NAMED {
-        message += &format!("; and {} more", errors.len() - MAX_NAMED);
-    }
+    let named = errors.iter().map(|(line, message)| format!("line {line}: {message}"));
+    let named = first_clauses(named, MAX_NAMED);
+    let mut message = format!("nothing of this page was imported: {named}");
     let accepted = match field {
         "records" => "JSON Lines or a document of the JSON format",
         _ => "`skip` or `replace` for ids that exist already",

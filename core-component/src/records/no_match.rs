@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::query::Query;
 use super::store::{Reader, WithAnyTerm};
-use crate::names::listed;
+use crate::listing::listed;
 use crate::tool::Call;
 
 /// Memories with some of the words are counted up to this number.

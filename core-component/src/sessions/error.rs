@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
+use crate::listing;
 use crate::storage::{self, ErrorCode};
 use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
 
@@ -67,14 +68,8 @@ impl Error {
 const MAX_LISTED: usize = 20;
 
 /// Names for a message, each in backticks.
-pub(super) fn listed<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
-    let first = names.by_ref().take(MAX_LISTED).map(|name| format!("`{name}`"));
-    let mut listed = first.collect::<Vec<_>>().join(", ");
-    match names.count() {
-        0 => {}
-        more => listed += &format!(" and {more} more"),
-    }
-    listed
+pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    listing::listed(names, MAX_LISTED)
 }
 
 impl ToolError for Error {

@@ -7,7 +7,7 @@ use super::index::{Index, IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
 use super::store::{Directory, Misplaced, ReadError, Store, usable};
-use crate::names::listed;
+use crate::listing::listed;
 use crate::storage::Status;
 
 /// How many warnings about single files an answer has.

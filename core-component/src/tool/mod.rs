@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::existing::MAX_NAMES;
 use crate::follow_up::{FollowUp, WantedVector};
 use crate::forget::Forgetting;
-use crate::names::listed;
+use crate::listing::listed;
 use crate::resume::Parts;
 use crate::source::{Collector, DocumentKey, OwnedCollection, Owner, ReadDocuments};
 use crate::storage::Storage;

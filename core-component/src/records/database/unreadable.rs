@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::row::Row;
 use super::sql::integer;
+use crate::listing::first_clauses;
 use crate::records::error::Error;
 use crate::records::memory::Memory;
 use crate::storage::database::Value;
@@ -45,12 +46,8 @@ impl UnreadableRows {
             1 => ("1 record".to_owned(), "is"),
             _ => (format!("{count} records"), "are"),
         };
-        let named = rows.iter().take(MAX_NAMED);
-        let named = named.map(|(key, reason)| format!("row {key} of `memories`: {reason}"));
-        let mut named = named.collect::<Vec<_>>().join("; ");
-        if count > MAX_NAMED {
-            named += &format!("; and {} more", count - MAX_NAMED);
-        }
+        let named = rows.iter().map(|(key, reason)| format!("row {key} of `memories`: {reason}"));
+        let named = first_clauses(named, MAX_NAMED);
         Some(format!("{records} of `memories.db` cannot be read and {are} left out: {named}"))
     }
 }

@@ -4,7 +4,7 @@
 use super::file::{JsonFile, RecordIndex};
 use super::path::file_path;
 use super::record::RecordError;
-use crate::names::listed;
+use crate::listing::{first_clauses, listed};
 use crate::records::error::Error;
 use crate::records::memory::Kind;
 
@@ -51,14 +51,11 @@ impl JsonFile {
                 (format!("{count} records"), "are", they)
             }
         };
-        let named = unreadable.iter().take(MAX_NAMED).map(|(index, error)| {
+        let named = unreadable.iter().map(|(index, error)| {
             let (line, column) = self.place(error.at);
             format!("line {line} column {column}: {}", self.reason(*index, &error.message))
         });
-        let mut named = named.collect::<Vec<_>>().join("; ");
-        if count > MAX_NAMED {
-            named += &format!("; and {} more", count - MAX_NAMED);
-        }
+        let named = first_clauses(named, MAX_NAMED);
         let file = file_path(&self.agent);
         Some(format!("{records} of `{file}` cannot be read and {are} left out: {named}; {they}"))
     }

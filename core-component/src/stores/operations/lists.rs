@@ -1,7 +1,7 @@
 //! Lists of memories: a category, and what was updated last.
 
 use crate::answer::MAX_LIST_BYTES;
-use crate::names::listed;
+use crate::listing::listed;
 use crate::page::{count, page_end_in};
 use crate::stores::error::Error;
 use crate::stores::memory::Metadata;
