@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use agent_memory_host::AgentMemory;
 use agent_memory_host::database::DatabaseOptions;
 use agent_memory_host::storage::api::database::Transaction as _;
 use agent_memory_host::storage::{Error, ErrorCode, Rows, Statement, Value};
+use agent_memory_host::{AgentMemory, Clock};
 use agent_memory_storage_postgres::{Database, Options, Server, Transaction};
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::postgres::{Pooler, PostgresServer, database, url_at};
@@ -19,6 +20,9 @@ const MEMORIES: usize = 40;
 
 /// How many calls each of several searchers makes.
 const CALLS: usize = 12;
+
+/// The time of all calls: an age is part of a score.
+const NOW: &str = "2026-01-20T10:00:00Z";
 
 /// The tables of derived databases.
 const TABLES: [&str; 7] = [
@@ -217,8 +221,9 @@ struct Host {
 impl Host {
     fn new(postgres: &PostgresServer, has_index: bool) -> Self {
         let options = DatabaseOptions::new(postgres.url());
-        let mut builder =
-            AgentMemory::builder().toolsets(["records", "stores", "memory"]).database(options);
+        let clock = Clock::Fixed { start: NOW.parse().unwrap(), step: Duration::ZERO };
+        let builder = AgentMemory::builder().toolsets(["records", "stores", "memory"]);
+        let mut builder = builder.clock(clock).database(options);
         if !has_index {
             builder = builder.looks_only();
         }
@@ -237,11 +242,13 @@ impl Host {
         let record = |number: usize| json!({ "type": "core", "content": content(number) });
         let records: Vec<String> = (0..MEMORIES).map(|number| record(number).to_string()).collect();
         self.call("import_records", &json!({ "agent_id": "ada", "records": records.join("\n") }));
-        let file = |number: usize| {
-            json!({ "path": format!("notes/note-{number}"), "text": content(number) })
-        };
-        let files: Vec<Json> = (0..MEMORIES).map(file).collect();
-        self.call("import_memories", &json!({ "store": "team", "files": files }));
+        (0..MEMORIES).for_each(|number| self.add_to_store(number));
+    }
+
+    fn add_to_store(&self, number: usize) {
+        let path = format!("notes/note-{number}");
+        let arguments = json!({ "store": "team", "path": path, "content": content(number) });
+        self.call("add_memory", &arguments);
     }
 
     fn search(&self, query: &str) -> Json {
@@ -292,27 +299,50 @@ fn check(host: &Host, direct: &Host, what: &str) {
     }
 }
 
+/// Gives each memory of the agent a vector.
+const VECTORS: &str = "INSERT INTO agent_memory.vector_version (tenant, place, version) \
+    VALUES (0, 'records', 1); \
+    INSERT INTO agent_memory.vector_collections (tenant, place, name, model, dimension) \
+    VALUES (0, 'records', 'ada', 'model', 1); \
+    INSERT INTO agent_memory.vector_documents (tenant, place, collection, document, version, texts) \
+    SELECT 0, 'records', c.collection, m.key, 1, '\\x0100000000000000' \
+    FROM agent_memory.memories AS m, agent_memory.vector_collections AS c; \
+    INSERT INTO agent_memory.vectors (tenant, place, collection, document, text, numbers) \
+    SELECT 0, 'records', c.collection, m.key, 1, '\\x0000803f' \
+    FROM agent_memory.memories AS m, agent_memory.vector_collections AS c";
+
 #[test]
 fn a_text_that_one_server_forgets_leaves_the_index_that_another_made() {
     let Some(postgres) = PostgresServer::start() else { return };
     let [searches, forgets] = [(); 2].map(|()| Host::new(&postgres, true));
     searches.fill();
     indexed(&searches, &postgres);
+    let with_name = |number: usize| {
+        let found = searches.search(&name(number));
+        let hits = found["hits"].as_array().unwrap().clone();
+        let has_name = |hit: &Json| hit["passage"].as_str().unwrap().contains(&name(number));
+        hits.into_iter().filter(has_name).collect::<Vec<_>>()
+    };
+    // In the memories of the agent and in the store.
     let before = stems(&postgres);
-    let found = searches.search(&name(7));
-    assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{found}");
-    let forgotten = forgets.call("forget_memory", &json!({ "text": name(7) }));
+    assert_eq!(with_name(7).len(), 2);
+    forgets.call("forget_memory", &json!({ "text": name(7) }));
     let left = stems(&postgres);
-    assert!(left.len() + 2 <= before.len(), "{} of {}: {forgotten}", left.len(), before.len());
-    assert_eq!(searches.search(&name(7))["hits"], json!([]));
-    // Deleting a memory is the same.
-    let id = searches.search(&name(8))["hits"][0].clone();
-    let id = [&id["id"], &id["memory"]["id"]].into_iter().find_map(Json::as_str).map(str::to_owned);
-    if let Some(id) = id {
-        let deleted = json!({ "agent_id": "ada", "id": id, "permanent": true });
-        forgets.call("delete_memory", &deleted);
-        assert!(stems(&postgres).len() < left.len());
-    }
+    assert!(left.len() + 2 <= before.len(), "{} of {}", left.len(), before.len());
+    assert_eq!(with_name(7), [] as [Json; 0]);
+    // What is deleted leaves it as well, and its vector.
+    let administrator = database(&postgres.administrator_url_text());
+    administrator.execute(VECTORS).unwrap();
+    let vectors = || {
+        let sql = "SELECT (SELECT count(*) FROM agent_memory.vectors) \
+                   - (SELECT count(*) FROM agent_memory.memories)";
+        numbers(administrator.database().query(&text(sql), 1))
+    };
+    let row = with_name(8).into_iter().find(|hit| hit["id"].is_string()).unwrap();
+    let deleted = json!({ "agent_id": "ada", "id": row["id"], "permanent": true });
+    forgets.call("delete_memory", &deleted);
+    assert!(stems(&postgres).len() < left.len());
+    assert_eq!(vectors(), [0]);
     check(&searches, &Host::new(&postgres, false), "after forgetting");
 }
 
@@ -327,10 +357,8 @@ fn servers_that_search_and_add_at_once_give_the_answers_of_direct_reading() {
                 scope.spawn(move || {
                     for call in 0..CALLS {
                         let number = 1_000 * (at + 1) + 100 * client + call;
+                        host.add_to_store(number);
                         let content = format!("{} Number {number}.", content(number));
-                        let path = format!("notes/note-{number}");
-                        let arguments = json!({ "store": "team", "path": path, "content": content });
-                        host.call("add_memory", &arguments);
                         let arguments = json!({ "agent_id": "ada", "content": content });
                         host.call("add_core_memory", &arguments);
                         let found = host.search(QUERIES[call % QUERIES.len()]);

@@ -100,11 +100,10 @@ impl Tenant {
             tool("add_memory", json!({ "store": store, "path": path, "content": content }));
         }
         // As much as an index is made of.
-        let fillers = (0..24).map(|number| {
-            json!({ "path": format!("fill/note-{number}"), "text": format!("{content} {number}") })
-        });
-        let fillers: Vec<Value> = fillers.collect();
-        tool("import_memories", json!({ "store": "team", "files": fillers }));
+        for number in 0..24 {
+            let path = format!("fill/note-{number}");
+            tool("add_memory", json!({ "store": "team", "path": path, "content": content }));
+        }
         for name in ["plan", secret_name] {
             let path = format!("/memories/{name}.txt");
             tool("create_memory_file", json!({ "path": path, "file_text": content }));

@@ -9,10 +9,8 @@ use super::postings::Postings;
 use super::segment::Segment;
 use super::tables::{self, DATABASE, version_of};
 use crate::ranking::{Found, Language};
-use crate::sql::{
-    each_numbered, is_in_integers, is_in_query, json, numbered_bytes, statement, text,
-};
-use crate::storage::database::{Connection, Dialect, Kind, Mode, Statement, Transaction, Value};
+use crate::sql::{each_numbered, json, numbered_bytes, statement, text};
+use crate::storage::database::{Connection, Kind, Mode, Statement, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
 
 /// A segment as the database has it.
@@ -41,8 +39,8 @@ impl Snapshot {
         terms: &[Vec<i64>],
     ) -> Result<Self, Error> {
         let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
-        let stems = terms.iter().flatten().collect::<Vec<_>>();
-        let wanted = select_with_postings(connection.dialect(), collection, &stems);
+        let stems: BTreeSet<i64> = terms.iter().flatten().copied().collect();
+        let wanted = select_with_postings(collection, &stems);
         let contents = Contents::from_rows(connection.query(&wanted, u32::MAX)?.rows)?;
         if contents.version != Some(version_of(usual)) {
             return Err(other_version());
@@ -74,13 +72,17 @@ impl Snapshot {
 const SELECT: &str = "SELECT 0, version, 0, NULL, NULL FROM index_version UNION ALL \
                       SELECT 1, segment, work, documents, gone FROM segments WHERE collection = ?1";
 
-/// Reads all that a search needs in one statement: it sees one moment, and a server answers once.
-fn select_with_postings(dialect: Dialect, collection: &str, stems: &[&i64]) -> Statement {
-    let of_collection = "SELECT segment FROM segments WHERE collection = ?1";
+/// Reads all that a search needs in one statement: it sees one moment, and a server answers once. The
+/// postings are looked for one by one. PostgreSQL would read all of a place where it does not know how
+/// many there are.
+fn select_with_postings(collection: &str, stems: &BTreeSet<i64>) -> Statement {
     let sql = format!(
-        "{SELECT} UNION ALL SELECT 2, segment, stem, parts, NULL FROM postings WHERE {} AND {}",
-        is_in_query(dialect, "segment", of_collection),
-        is_in_integers(dialect, "stem", "?2"),
+        "WITH found AS MATERIALIZED (SELECT s.segment, wanted.stem, \
+         (SELECT p.parts FROM postings AS p WHERE p.segment = s.segment AND p.stem = wanted.stem) \
+         AS parts FROM segments AS s CROSS JOIN \
+         (SELECT CAST(value AS bigint) AS stem FROM json_each(?2)) AS wanted \
+         WHERE s.collection = ?1) \
+         {SELECT} UNION ALL SELECT 2, segment, stem, parts, NULL FROM found WHERE parts IS NOT NULL"
     );
     statement(&sql, [text(collection), json(stems)])
 }

@@ -168,9 +168,8 @@ fn is_for_server(place: &PlaceDescription) -> bool {
 /// of a family from another.
 #[cfg(feature = "postgres")]
 fn tables(place: &PlaceDescription) -> Vec<String> {
-    let has_tables = |database: &&DatabaseDescription| {
-        !place.is_family() && database.is_for_postgres()
-    };
+    let has_tables =
+        |database: &&DatabaseDescription| !place.is_family() && database.is_for_postgres();
     place.databases.iter().filter(has_tables).map(|database| database.name.clone()).collect()
 }
 

@@ -170,9 +170,9 @@ impl database::Transaction for Transaction {
             Held::Read(_) => Ok(()),
             Held::Derived(state) => {
                 let session = self.session.clone();
-                self.session.server.wait(async move {
-                    derived::commit(&session, &mut *state.lock().await).await
-                })
+                self.session
+                    .server
+                    .wait(async move { derived::commit(&session, &mut *state.lock().await).await })
             }
             Held::Write(lock) => self.session.server.wait(async move {
                 let mut state = lock.state.lock().await;
