@@ -2,8 +2,10 @@
 //!
 //! Each statement is written once. What SQLite and PostgreSQL say in different words comes from the
 //! functions of this module. On PostgreSQL, the schema has SQLite's `instr`, `typeof`, `unixepoch` and
-//! `json_each`, so statements use these. The collation `C` of each column makes `lower` fold ASCII
+//! `json_each`, so statements use these. A value of `json_each` is a text there. The collation `C` of each column makes `lower` fold ASCII
 //! alone, and an order one of bytes.
+
+use serde::Serialize;
 
 use crate::storage::database::{Dialect, Statement, Value};
 
@@ -31,6 +33,42 @@ fn is_in(dialect: Dialect, column: &str, array: &str, parameter: &str) -> String
         // PostgreSQL knows the length of an array when it chooses an index, but not that of a query.
         Dialect::Postgres => format!("{column} = ANY ({array}({parameter}))"),
     }
+}
+
+/// The condition that a column is one of the values of a query with one column.
+pub(crate) fn is_in_query(dialect: Dialect, column: &str, query: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("{column} IN ({query})"),
+        // Without statistics, PostgreSQL may read the whole table to join it.
+        Dialect::Postgres => format!("{column} = ANY (ARRAY({query}))"),
+    }
+}
+
+/// A table in a FROM clause, with the columns `number` and `bytes`: those of a parameter, which is that
+/// of [`numbered_bytes`].
+pub(crate) fn each_numbered(dialect: Dialect, parameter: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!(
+            "(SELECT value->>0 AS number, unhex(value->>1) AS bytes FROM json_each({parameter}))"
+        ),
+        Dialect::Postgres => format!("each_numbered({parameter})"),
+    }
+}
+
+/// Numbers, each with bytes, as one parameter.
+pub(crate) fn numbered_bytes<'b>(rows: impl Iterator<Item = (i64, &'b [u8])>) -> Value {
+    json(&rows.map(|(number, bytes)| (number, hex(bytes))).collect::<Vec<_>>())
+}
+
+/// A list as a parameter.
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Value {
+    text(&serde_json::to_string(value).expect("strings and numbers are JSON"))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |number: u8| char::from(DIGITS[usize::from(number)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The condition that a name is that of a parameter, but for the case of ASCII letters. On SQLite, the

@@ -14,7 +14,7 @@ use crate::stores::registry;
 use crate::tool::{Call, Checked, ErasedTool, name_the_only};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{files, items, layers, memory, records, sessions, stores};
+use crate::{files, index, items, layers, memory, records, sessions, stores, vectors};
 
 const TOOLSETS: &[&Toolset] = &[
     &sessions::TOOLSET,
@@ -89,7 +89,8 @@ impl Outcome {
 /// Describes every toolset, mounted or not, as JSON in the form that `wit/toolbox` gives.
 pub fn describe() -> String {
     let toolsets: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.describe(TOOLSETS)).collect();
-    json!({ "toolsets": toolsets }).to_string()
+    let derived = [index::DESCRIPTION, vectors::DESCRIPTION];
+    json!({ "toolsets": toolsets, "derived_databases": derived }).to_string()
 }
 
 /// Runs one tool. `arguments` is a JSON object; empty text counts as `{}`.

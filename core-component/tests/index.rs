@@ -401,8 +401,8 @@ fn a_damaged_index_is_built_anew_or_ignored() {
     for damage in [
         "DROP TABLE segments",
         "DROP TABLE postings",
-        "DELETE FROM version",
-        "UPDATE version SET version = 99",
+        "DELETE FROM index_version",
+        "UPDATE index_version SET version = 99",
         "UPDATE segments SET documents = x'01'",
         "UPDATE segments SET documents = 'x', work = 'x'",
         "UPDATE segments SET documents = zeroblob(1)",

@@ -156,7 +156,7 @@ fn a_database_without_its_tables_is_made_anew() {
     let host = Host::new(&["records", "memory"]);
     host.add("ada", "One.");
     assert_eq!(host.embed(one), 1);
-    let drop = ["DROP TABLE version"];
+    let drop = ["DROP TABLE vector_version"];
     host.storage.run_derived_sql(&Place::named("records"), "vectors.db", &drop);
     assert_eq!(host.hits(&[1.0]), [""; 0]);
     assert_eq!(host.embed(one), 1);

@@ -1,10 +1,10 @@
 //! A database server for the places of toolsets.
 
+use crate::description::DatabaseDescription;
 use crate::engine::Image;
 use crate::storage::{DatabaseServer, Error, ServerLabel};
 pub use agent_memory_storage_postgres::{DatabaseUrl, Migrated, RowSecurity, TenantName, UrlError};
-use agent_memory_storage_postgres::{Options, Server};
-use std::path::Path;
+use agent_memory_storage_postgres::{Options, Server, ToolsetTables};
 use std::time::Duration;
 
 /// The default of [`DatabaseOptions::connections`].
@@ -65,9 +65,11 @@ impl DatabaseOptions {
         let description = description.expect("an image is described when it is compiled");
         let places = description.toolsets.iter().flat_map(|toolset| &toolset.places);
         let databases = places.flat_map(|place| &place.databases);
-        let tables: Vec<String> =
-            databases.flat_map(|database| &database.postgres_tables).cloned().collect();
-        self.server(STATEMENT_TIME)?.migrate(&tables)
+        let derived = description.derived_databases.iter();
+        self.server(STATEMENT_TIME)?.migrate(&ToolsetTables {
+            kept: databases.flat_map(DatabaseDescription::tables).collect(),
+            derived: derived.flat_map(DatabaseDescription::tables).collect(),
+        })
     }
 
     /// Checks that the database answers, that it takes writes, and that its tables are of this version.
@@ -123,18 +125,17 @@ impl DatabaseOptions {
         })
     }
 
-    /// Opens the database after a check of its tables. The derived databases are below `data`, in a
-    /// directory for each database and tenant.
+    /// Opens the database after a check of its tables, with the places and the names of the derived
+    /// databases that it has.
     pub(crate) fn open(
         &self,
-        data: Option<&Path>,
         labels: Vec<ServerLabel>,
+        derived: Vec<String>,
         statement_time: Duration,
     ) -> Result<DatabaseServer, Error> {
         let server = self.server(statement_time)?;
-        let checked = server.check()?;
-        let derived = data.map(|data| data.join("server"));
-        Ok(DatabaseServer::new(server, checked.database, derived, labels))
+        server.check()?;
+        Ok(DatabaseServer::new(server, labels, derived))
     }
 }
 

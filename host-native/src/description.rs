@@ -13,6 +13,9 @@ use std::sync::Arc;
 pub struct Description {
     /// In the order that users should see.
     pub toolsets: Vec<Toolset>,
+    /// The derived databases that each place has.
+    #[serde(default)]
+    pub derived_databases: Vec<DatabaseDescription>,
 }
 
 /// Tools that belong together.
@@ -81,7 +84,7 @@ impl PlaceDescription {
 
 const FAMILY: &str = "family";
 
-/// A database in a place.
+/// A database in a place, or a derived one of each place.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct DatabaseDescription {
     /// The name of its file.
@@ -91,6 +94,19 @@ pub struct DatabaseDescription {
     /// The statements that make its tables on PostgreSQL, in order.
     #[serde(default)]
     pub postgres_tables: Vec<String>,
+}
+
+#[cfg(feature = "postgres")]
+impl DatabaseDescription {
+    /// The statements that make its tables on PostgreSQL.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = String> {
+        self.postgres_tables.iter().cloned()
+    }
+
+    /// Whether the component has statements for PostgreSQL.
+    pub(crate) fn is_for_postgres(&self) -> bool {
+        self.dialects.iter().any(|dialect| dialect == "postgres")
+    }
 }
 
 /// A mounted toolset.

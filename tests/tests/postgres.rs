@@ -268,6 +268,45 @@ fn a_migration_keeps_the_documents_of_an_earlier_version() {
     }
 }
 
+/// The tables of the second version, as it made them.
+const VERSION_2: &str = include_str!("postgres/version-2.sql");
+
+#[test]
+fn a_migration_keeps_the_rows_of_the_second_version_and_adds_the_tables_of_indexes() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(&database, "DROP SCHEMA agent_memory, agent_memory_rows CASCADE");
+    psql_like(&database, VERSION_2);
+    psql_like(
+        &database,
+        "BEGIN; SET LOCAL agent_memory.tenant = '7'; \
+         INSERT INTO agent_memory.version (version, database) VALUES (2, 'name'); \
+         INSERT INTO agent_memory.documents (tenant, place, area, path, version, bytes) \
+         VALUES (7, 'files', 0, 'plan.md', 'v', 'text'); \
+         INSERT INTO agent_memory.agents (name) VALUES ('ada'); COMMIT",
+    );
+    let options = DatabaseOptions::new(database.url());
+    let message = options.check().unwrap_err().message;
+    assert!(message.contains("run `agent-memory database migrate`"), "{message}");
+    assert_eq!(options.migrate().unwrap(), Migrated::Updated);
+    assert_eq!(options.migrate().unwrap(), Migrated::UpToDate);
+    options.check().unwrap();
+    assert_eq!(options.row_security().unwrap(), RowSecurity::InForce);
+    let server = server_of(&database).of_tenant(7);
+    let rows = |database: &agent_memory_storage_postgres::Database, sql: &str| {
+        let statement = Statement { sql: sql.to_owned(), parameters: Vec::new() };
+        database.query(&statement, 10).unwrap().rows
+    };
+    let ada = [[Value::Text("ada".to_owned())]];
+    assert_eq!(rows(&server.database(), "SELECT name FROM agents"), ada);
+    let reader = server.tree("files", "").reader();
+    assert!(reader.read(Area::Documents, "plan.md", 10).unwrap().is_some());
+    let index = server.derived_database("files", "", "search.db");
+    for table in ["segments", "postings", "index_version", "vectors", "vector_version"] {
+        let count = format!("SELECT count(*) FROM {table}");
+        assert_eq!(rows(&index, &count), [[Value::Integer(0)]], "{table}");
+    }
+}
+
 /// Runs a statement as an administrator would.
 fn psql_like(database: &PostgresServer, sql: &str) {
     server_of(database).execute(sql).unwrap();

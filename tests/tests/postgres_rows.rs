@@ -513,7 +513,7 @@ fn tables_of_the_first_version_are_brought_to_this_one() {
          FOR found IN SELECT oid::regprocedure::text FROM pg_proc \
              WHERE pronamespace = 'agent_memory'::regnamespace \
          LOOP EXECUTE 'DROP FUNCTION ' || found; END LOOP; END $$; \
-         DROP DOMAIN agent_memory.tenant; UPDATE agent_memory.version SET version = 1"
+         DROP DOMAIN agent_memory.tenant, agent_memory.place; UPDATE agent_memory.version SET version = 1"
     );
     scratch.server.execute(&drop_others).unwrap();
     let options = || DatabaseOptions::new(scratch.database.url());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agent_memory_conformance::case::Request;
 use agent_memory_host::database::{DatabaseOptions, RowSecurity};
-use agent_memory_host::storage::ErrorCode;
+use agent_memory_host::storage::{ErrorCode, Statement};
 use agent_memory_host::{AgentMemory, Caller, Clock, Reach};
 use agent_memory_storage_postgres::Server;
 use agent_memory_tests::http_server::HttpServer;
@@ -99,6 +99,11 @@ impl Tenant {
         ] {
             tool("add_memory", json!({ "store": store, "path": path, "content": content }));
         }
+        // As much as an index is made of.
+        for number in 0..24 {
+            let path = format!("fill/note-{number}");
+            tool("add_memory", json!({ "store": "team", "path": path, "content": content }));
+        }
         for name in ["plan", secret_name] {
             let path = format!("/memories/{name}.txt");
             tool("create_memory_file", json!({ "path": path, "file_text": content }));
@@ -183,6 +188,7 @@ fn attack(tenants: &[(Tenant, Client)], documents: &Server) {
     for (owner, _) in tenants {
         let before = contents(documents, owner.number);
         assert!(before.len() > 6, "{:?}", before.keys());
+        assert!(!before["the index of team"].is_empty(), "{:?} has no index", owner.name);
         for (other, client) in tenants.iter().filter(|(other, _)| other.number != owner.number) {
             for kind in ["finds", "reads", "changes"] {
                 check(owner, client, kind);
@@ -219,7 +225,7 @@ fn check(owner: &Tenant, client: &Client, kind: &str) {
     }
 }
 
-/// All documents of a tenant.
+/// All documents of a tenant, and the index of its store.
 fn contents(server: &Server, number: i64) -> BTreeMap<String, Vec<u8>> {
     let server = server.of_tenant(number);
     let mut all = BTreeMap::new();
@@ -231,6 +237,12 @@ fn contents(server: &Server, number: i64) -> BTreeMap<String, Vec<u8>> {
         let reader = server.tree("stores", &name).reader();
         collect(&reader, "", &format!("stores/{name}/"), &mut all).unwrap();
     }
+    let sql = "SELECT segment, stem, parts FROM postings ORDER BY segment, stem";
+    let sql = Statement { sql: sql.to_owned(), parameters: Vec::new() };
+    let index = server.derived_database("stores", "team", "search.db").query(&sql, u32::MAX);
+    let postings: Vec<String> =
+        index.unwrap().rows.iter().map(|posting| format!("{posting:?}")).collect();
+    all.insert("the index of team".to_owned(), postings.concat().into_bytes());
     all
 }
 
@@ -342,7 +354,35 @@ fn the_database_gives_no_row_to_a_statement_that_names_no_tenant_or_another_one(
         server.execute(&format!("BEGIN; SET LOCAL agent_memory.tenant = '1'; {sql}; COMMIT"))
     };
     let administrator = database(&scene.database.administrator_url_text());
-    for table in ["documents", "places", "scopes", "calls"] {
+    // Rows of indexes and of vectors, as searches and embedders make them.
+    for number in [1, 2] {
+        let of_tenant = |table: &str, columns: &str, values: &str| {
+            format!(
+                "INSERT INTO agent_memory.{table} (tenant, place, {columns}) \
+                 VALUES ({number}, 'items', {values}); "
+            )
+        };
+        let rows = [
+            of_tenant("segments", "segment, collection, work, documents, gone", "1, '', 1, '', ''"),
+            of_tenant("postings", "segment, stem, parts", "1, 1, ''"),
+            of_tenant("index_version", "version", "1"),
+            of_tenant("vector_collections", "name, model", "'', ''"),
+            of_tenant("vector_documents", "collection, document, version, texts", "1, 1, 1, ''"),
+            of_tenant("vectors", "collection, document, text", "1, 1, 1"),
+            of_tenant("vector_version", "version", "1"),
+        ];
+        administrator.execute(&rows.concat()).unwrap();
+    }
+    let tables = ["documents", "places", "scopes", "calls"].into_iter().chain([
+        "segments",
+        "postings",
+        "index_version",
+        "vector_collections",
+        "vector_documents",
+        "vectors",
+        "vector_version",
+    ]);
+    for table in tables {
         let rows = |condition: &str, is_there: bool| {
             format!(
                 "DO $$ BEGIN ASSERT EXISTS (SELECT 1 FROM agent_memory.{table} WHERE {condition}) \

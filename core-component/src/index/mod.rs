@@ -19,9 +19,12 @@ mod builder;
 mod codes;
 mod database;
 mod facts;
+mod merge;
 mod postings;
+mod purge;
 mod segment;
 mod stamp;
+mod tables;
 
 use std::collections::BTreeSet;
 
@@ -36,6 +39,7 @@ use builder::Builder;
 pub(crate) use builder::{Document, Entry, Row};
 use database::Snapshot;
 pub(crate) use facts::{Facts, Written};
+pub(crate) use tables::DESCRIPTION;
 
 /// Smaller places have no index: reading them takes no longer. In bytes, where each document counts
 /// as [`BYTES_OF_READ`] more.
@@ -87,19 +91,19 @@ fn purge(
     collection: Option<&str>,
     is_deleted: impl Fn(i64) -> bool,
 ) {
-    let _ = database::purge(storage, place, collection, &is_deleted);
+    let _ = purge::purge(storage, place, collection, &is_deleted);
     let _ = vectors::forget(storage, place, collection, &is_deleted);
 }
 
 /// Removes all documents of a collection.
 pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, collection: &str) {
-    let _ = database::delete(storage, place, collection);
+    let _ = purge::delete(storage, place, collection);
     let _ = vectors::forget_all(storage, place, collection);
 }
 
 /// Removes the collections of a place that are none of these.
 pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<&str>) {
-    let _ = database::keep(storage, place, collections);
+    let _ = purge::keep(storage, place, collections);
 }
 
 /// A search, as an index sees it.

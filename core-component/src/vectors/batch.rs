@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use super::database::{self, Collection, damaged, json};
+use super::database::{self, Collection, damaged};
+use super::tables;
 use crate::ranking::Vector;
-use crate::sql::{statement, text};
+use crate::sql::{is_in_integers, json, statement, text};
 use crate::storage::database::{Mode, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
 use crate::time::Timestamp;
@@ -69,9 +70,10 @@ pub(super) fn claim(
     gone: &BTreeSet<i64>,
     seconds: u32,
 ) -> Result<Option<Batch>, Error> {
-    let connection = database::open_for_changes(of.storage, of.place)?;
+    let connection = tables::open_for_changes(of.storage, of.place)?;
     let transaction = connection.begin(Mode::Write(None))?;
-    let insert = "INSERT OR IGNORE INTO collections (name, model) VALUES (?1, ?2)";
+    let insert = "INSERT INTO vector_collections (name, model) VALUES (?1, ?2) \
+                  ON CONFLICT DO NOTHING";
     transaction.execute(&[statement(insert, [text(of.name), text(of.model)])])?;
     let collection = database::find(&*transaction, of.name, of.model)?.ok_or_else(damaged)?;
     if collection.is_leased(of.now) {
@@ -90,7 +92,7 @@ pub(super) fn claim(
     let claimed = batch.map(|(asked, texts)| {
         let batch = Batch { digest: digest(&texts), texts };
         let until = of.now.milliseconds().saturating_add(i64::from(seconds) * 1_000);
-        let lease = "UPDATE collections SET digest = ?2, asked = ?3, leased_until = ?4 \
+        let lease = "UPDATE vector_collections SET digest = ?2, asked = ?3, leased_until = ?4 \
                      WHERE collection = ?1";
         let key = Value::Integer(collection.key);
         let parameters = [key, text(&batch.digest), json(&asked), Value::Integer(until)];
@@ -112,22 +114,33 @@ fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> 
     let stored =
         with(vec![Value::Integer(*version), database::texts_as_bytes(numbers.iter().copied())]);
     let [numbers, blank] = [json(&numbers), json(&blank)];
+    let dialect = transaction.dialect();
+    let is_of_document = is_in_integers(dialect, "text", "?3");
+    let delete = format!(
+        "DELETE FROM vectors WHERE collection = ?1 AND document = ?2 AND NOT ({is_of_document})"
+    );
+    // No embedder takes a blank text. The same text elsewhere has the same vector.
+    let is_blank = is_in_integers(dialect, "new.text", "?4");
+    let insert = format!(
+        "INSERT INTO vectors (collection, document, text, numbers) \
+         SELECT ?1, ?2, new.text, CASE WHEN {is_blank} THEN ?5 ELSE \
+         (SELECT v.numbers FROM vectors AS v WHERE v.collection = ?1 AND v.text = new.text \
+         AND v.numbers IS NOT NULL LIMIT 1) END \
+         FROM (SELECT CAST(value AS bigint) AS text FROM json_each(?3)) AS new \
+         WHERE true ON CONFLICT DO NOTHING"
+    );
     transaction.execute(&[
-        statement("INSERT OR REPLACE INTO documents VALUES (?1, ?2, ?3, ?4)", stored),
         statement(
-            "DELETE FROM vectors WHERE collection = ?1 AND document = ?2 \
-             AND text NOT IN (SELECT value FROM json_each(?3))",
-            with(vec![numbers.clone()]),
+            "DELETE FROM vector_documents WHERE collection = ?1 AND document = ?2",
+            of.clone(),
         ),
-        // No embedder takes a blank text. The same text elsewhere has the same vector.
         statement(
-            "INSERT OR IGNORE INTO vectors (collection, document, text, numbers) \
-             SELECT ?1, ?2, value, \
-             CASE WHEN value IN (SELECT value FROM json_each(?4)) THEN x'' ELSE \
-             (SELECT v.numbers FROM vectors AS v WHERE v.collection = ?1 AND v.text = new.value \
-             AND v.numbers IS NOT NULL LIMIT 1) END FROM json_each(?3) AS new",
-            with(vec![numbers, blank]),
+            "INSERT INTO vector_documents (collection, document, version, texts) \
+             VALUES (?1, ?2, ?3, ?4)",
+            stored,
         ),
+        statement(&delete, with(vec![numbers.clone()])),
+        statement(&insert, with(vec![numbers, blank, Value::Blob(Vec::new())])),
     ])?;
     Ok(())
 }
@@ -190,12 +203,12 @@ pub(crate) fn answer(
     batch: &str,
     answer: Answer<'_>,
 ) -> Result<Option<Answered>, Error> {
-    let connection = match database::open(of.storage, of.place, false) {
+    let connection = match tables::open(of.storage, of.place, false) {
         Err(error) if error.code == ErrorCode::NotFound => return Ok(None),
         opened => opened?,
     };
     let transaction = connection.begin(Mode::Write(None))?;
-    if !database::is_current(&*transaction)? {
+    if !tables::is_current(&*transaction)? {
         return Ok(None);
     }
     let found = database::find(&*transaction, of.name, of.model)?;
@@ -271,7 +284,7 @@ fn store(
         .collect();
     let stored = transaction.execute(&statements)?;
     let dimension = vectors.first().map_or(0, Vector::dimension);
-    let done = "UPDATE collections SET dimension = ?2, digest = NULL, asked = '[]', \
+    let done = "UPDATE vector_collections SET dimension = ?2, digest = NULL, asked = '[]', \
                 leased_until = 0, failures = 0 WHERE collection = ?1";
     let parameters = [collection.key, dimension as i64].map(Value::Integer);
     transaction.execute(&[statement(done, parameters)])?;
@@ -295,7 +308,7 @@ fn rest(
         .flatten()
         .map(|(_, text)| statement(failed, [collection.key, *text].map(Value::Integer)))
         .collect();
-    let pause = "UPDATE collections SET digest = NULL, asked = '[]', leased_until = ?2, \
+    let pause = "UPDATE vector_collections SET digest = NULL, asked = '[]', leased_until = ?2, \
                  failures = failures + 1 WHERE collection = ?1";
     statements.push(statement(pause, [collection.key, until].map(Value::Integer)));
     transaction.execute(&statements)?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{self, Document, MAX_TEXTS};
 use super::database::{self, damaged};
+use super::tables;
 use super::task::Waiting;
 use crate::digest::number_of;
 use crate::sql::statement;
@@ -161,10 +162,10 @@ fn read(
     name: &str,
     waiting: &Waiting,
 ) -> Result<Found, Error> {
-    let connection = database::open(storage, place, false)?;
+    let connection = tables::open(storage, place, false)?;
     let view = connection.begin(Mode::Read)?;
     let none = Found::Documents(BTreeMap::new());
-    if !database::is_current(&*view)? {
+    if !tables::is_current(&*view)? {
         return Ok(none);
     }
     let Some(collection) = database::find(&*view, name, &waiting.model)? else { return Ok(none) };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::database::{self, damaged};
+use super::tables;
 use super::task::Comparison;
 use crate::budget::{Budget, OF_VECTOR};
 use crate::digest::number_of;
@@ -56,9 +57,9 @@ impl Similarities {
     ) -> Result<Self, Error> {
         let Comparison { model, vector, .. } = comparison;
         let none = Self::default();
-        let connection = database::open(storage, place, false)?;
+        let connection = tables::open(storage, place, false)?;
         let view = connection.begin(Mode::Read)?;
-        if !database::is_current(&*view)? {
+        if !tables::is_current(&*view)? {
             return Ok(none);
         }
         let Some(collection) = database::find(&*view, name, model)? else { return Ok(none) };

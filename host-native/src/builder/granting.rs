@@ -85,8 +85,10 @@ impl Granting<'_> {
                 databases: databases(place),
                 tables: tables(place),
             });
-        let server =
-            options.open(self.directories.data.as_deref(), labels.collect(), statement_time);
+        let derived = description.derived_databases.iter();
+        let derived = derived.filter(|database| database.is_for_postgres());
+        let derived = derived.map(|database| database.name.clone());
+        let server = options.open(labels.collect(), derived.collect(), statement_time);
         self.storage.set_server(server.map_err(BuildError::Database)?);
         Ok(())
     }
@@ -166,9 +168,8 @@ fn is_for_server(place: &PlaceDescription) -> bool {
 /// of a family from another.
 #[cfg(feature = "postgres")]
 fn tables(place: &PlaceDescription) -> Vec<String> {
-    let has_tables = |database: &&DatabaseDescription| {
-        !place.is_family() && database.dialects.iter().any(|dialect| dialect == "postgres")
-    };
+    let has_tables =
+        |database: &&DatabaseDescription| !place.is_family() && database.is_for_postgres();
     place.databases.iter().filter(has_tables).map(|database| database.name.clone()).collect()
 }
 

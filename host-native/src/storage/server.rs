@@ -1,5 +1,4 @@
-//! The places on a database server: their documents, their kept databases and locks. Their derived
-//! databases are files of this machine.
+//! The places on a database server: their documents, their databases and locks.
 
 use super::backend::{Backend, Locking, Tree};
 use super::database::Database;
@@ -13,9 +12,7 @@ use agent_memory_storage::database::Kind;
 use agent_memory_storage::{
     Area, CallKey, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Place, Status,
 };
-use agent_memory_storage_files::Layout;
 use agent_memory_storage_postgres::{self as postgres, Server};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The beginning of the locations of places.
@@ -25,12 +22,10 @@ const LOCATION: &str = "postgresql:";
 #[derive(Debug)]
 pub(crate) struct DatabaseServer {
     server: Server,
-    /// The random name of the database.
-    database: String,
-    /// The directory for derived databases of all databases and tenants; none without a data directory.
-    derived: Option<PathBuf>,
     /// The labels of its places.
     labels: Vec<ServerLabel>,
+    /// The names of the derived databases whose tables it has.
+    derived: Vec<String>,
     queues: Arc<Queues>,
 }
 
@@ -47,30 +42,18 @@ pub(crate) struct ServerLabel {
 }
 
 impl DatabaseServer {
-    pub fn new(
-        server: Server,
-        database: String,
-        derived: Option<PathBuf>,
-        labels: Vec<ServerLabel>,
-    ) -> Self {
-        DatabaseServer { server, database, derived, labels, queues: Arc::default() }
+    pub fn new(server: Server, labels: Vec<ServerLabel>, derived: Vec<String>) -> Self {
+        DatabaseServer { server, labels, derived, queues: Arc::default() }
     }
 
     /// The same database with the places of another tenant.
     pub(super) fn of_tenant(&self, number: i64) -> Self {
-        let DatabaseServer { server, database, derived, labels, .. } = self;
-        let server = server.of_tenant(number);
-        DatabaseServer::new(server, database.clone(), derived.clone(), labels.clone())
+        let DatabaseServer { server, labels, derived, .. } = self;
+        DatabaseServer::new(server.of_tenant(number), labels.clone(), derived.clone())
     }
 
     pub(super) fn server(&self) -> &Server {
         &self.server
-    }
-
-    /// The directory for derived databases of the tenant; none without a data directory.
-    fn derived(&self) -> Option<PathBuf> {
-        let own = format!("{}-{}", self.database, self.server.tenant());
-        self.derived.as_ref().map(|derived| derived.join(own))
     }
 
     /// The places with a label; none if they are not on the server.
@@ -185,8 +168,7 @@ impl ServerTree {
         if self.tables.iter().any(|tables| tables == name) {
             return Ok(Database::new(ServerDatabase {
                 tables: self.server.server.database(),
-                locker: self.locker.clone(),
-                key: self.key.clone(),
+                lock: Some((self.locker.clone(), self.key.clone())),
                 location: self.location.clone(),
             }));
         }
@@ -200,6 +182,27 @@ impl ServerTree {
             name.escape_debug()
         );
         Err(Error::new(ErrorCode::NotGranted, message))
+    }
+
+    /// A derived database. The server is not asked: the tables are there, whether the place has rows or
+    /// not.
+    fn open_derived(&self, name: &str) -> Result<Database, Error> {
+        self.engine.databases.check_derived()?;
+        let Place::Named { label, name: of_place } = &self.locker.place else {
+            unreachable!("a repository is on this machine")
+        };
+        if !self.server.derived.iter().any(|derived| derived == name) {
+            let message = format!(
+                "the database server has no tables for the derived database `{}`",
+                name.escape_debug()
+            );
+            return Err(Error::new(ErrorCode::NotGranted, message));
+        }
+        Ok(Database::new(ServerDatabase {
+            tables: self.server.server.derived_database(label, of_place, name),
+            lock: None,
+            location: self.location.clone(),
+        }))
     }
 
     /// Refuses the names that a directory keeps for databases and locks, as every host does.
@@ -251,17 +254,7 @@ impl Backend for ServerTree {
         if kind == Kind::Kept {
             return self.open_tables(name, create);
         }
-        let Some(derived) = self.server.derived() else {
-            let message = "there is no data directory for derived databases";
-            return Err(Error::new(ErrorCode::Busy, message));
-        };
-        let directory = match &self.locker.place {
-            Place::Named { label, name } if name.is_empty() => derived.join(label),
-            Place::Named { label, name } => derived.join(label).join(name),
-            Place::Repository(_) => unreachable!("a repository is on this machine"),
-        };
-        let layout = Layout::from_directory(&directory, &self.location, true, &[])?;
-        self.engine.databases.open(&layout, name, kind, create)
+        self.open_derived(name)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A kept database of a place on a database server: the tables of its toolset.
+//! A database of a place on a database server: the tables of a toolset, or those of a derived database.
 
 use super::database::{Beginning, DatabaseBackend, Transaction};
 use super::lock_key::LockKey;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ServerDatabase {
     pub tables: postgres::Database,
-    pub locker: Locker,
-    pub key: LockKey,
+    /// The lock of its writers; none for a derived database, whose writers do not wait.
+    pub lock: Option<(Locker, LockKey)>,
     pub location: String,
 }
 
@@ -42,8 +42,11 @@ impl DatabaseBackend for ServerDatabase {
         let Mode::Write(scope) = mode else {
             return Box::pin(async move { Ok(Transaction::new(tables.begin_read().await?)) });
         };
+        let Some((locker, _)) = &self.lock else {
+            return Box::pin(async move { Ok(Transaction::new(tables.begin_derived().await?)) });
+        };
         let shared = shared.and_then(WriterLock::of_server).cloned();
-        let acquiring = shared.is_none().then(|| self.locker.lock(scope, timeout));
+        let acquiring = shared.is_none().then(|| locker.lock(scope, timeout));
         Box::pin(async move {
             let lock = match (shared, acquiring) {
                 (None, Some(acquiring)) => Arc::new(acquiring.await?),
@@ -55,7 +58,7 @@ impl DatabaseBackend for ServerDatabase {
     }
 
     fn lock_key(&self) -> Option<&LockKey> {
-        Some(&self.key)
+        self.lock.as_ref().map(|(_, key)| key)
     }
 
     fn check_writable(&self) -> Result<(), Error> {

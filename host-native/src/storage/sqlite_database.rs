@@ -28,6 +28,15 @@ impl Databases {
         Databases { options, idle: Arc::default(), locks }
     }
 
+    /// Refuses derived databases where reading leaves everything as it is.
+    pub fn check_derived(&self) -> Result<(), Error> {
+        if self.options.looks_only {
+            let message = "derived databases are left alone";
+            return Err(Error::new(ErrorCode::Busy, message));
+        }
+        Ok(())
+    }
+
     pub fn open(
         &self,
         layout: &Layout,
@@ -35,9 +44,8 @@ impl Databases {
         kind: Kind,
         create: bool,
     ) -> Result<Database, Error> {
-        if self.options.looks_only && kind == Kind::Derived {
-            let message = "derived databases are left alone";
-            return Err(Error::new(ErrorCode::Busy, message));
+        if kind == Kind::Derived {
+            self.check_derived()?;
         }
         let sqlite = sqlite::Database::open(layout, name, kind, create, self.options, &self.idle)?;
         let is_kept = kind == Kind::Kept;

@@ -1,6 +1,7 @@
 //! A database of a toolset: its tables on the server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_memory_storage::Error;
 use agent_memory_storage::database::{Rows, Statement};
@@ -8,7 +9,7 @@ use futures_util::future::join3;
 use tokio::sync::Mutex;
 
 use super::error::{is_lost, storage_error};
-use super::lock::{IDLE_SECONDS, Lock, State};
+use super::lock::{Lock, State};
 use super::server::Server;
 use super::session::{Session, nested};
 use super::statement::{Failed, Prepared};
@@ -16,12 +17,12 @@ use super::transaction::{Held, Transaction};
 
 /// The tables of a toolset, for one call at a time. A clone is the same.
 #[derive(Clone, Debug)]
-pub struct Database(Arc<Session>);
+pub struct Database(pub(crate) Arc<Session>);
 
 impl Server {
     /// The tables of a toolset, for a call. It asks the server for nothing.
     pub fn database(&self) -> Database {
-        Database(Arc::new(Session::new(self.clone())))
+        Database(Arc::new(Session::new(self.clone(), None)))
     }
 }
 
@@ -81,13 +82,24 @@ impl Database {
     ///
     /// `nested` during a transaction; `busy` if the database cannot be reached now; `permission`, `io`.
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
-        self.0.claim()?;
-        let session = self.0.clone();
         let begin = self.begin_read_only("REPEATABLE READ");
+        self.begin_alone(begin, self.0.server.statement_time(), Held::Read).await
+    }
+
+    /// Begins a transaction on a connection of its own, which may take a time to be free.
+    pub(crate) async fn begin_alone(
+        &self,
+        begin: String,
+        wait: Duration,
+        held: impl FnOnce(Arc<Mutex<State>>) -> Held,
+    ) -> Result<Transaction, Error> {
+        self.0.claim()?;
+        let claimed = Claimed(&self.0);
+        let session = self.0.clone();
         let begun = self.0.server.run(async move {
             let mut is_repeated = false;
             loop {
-                let mut connection = session.server.connection().await?;
+                let mut connection = session.server.connection_within(wait).await?;
                 connection.in_transaction = true;
                 let sent = connection.client().batch_execute(&begin);
                 match session.bounded(session.patience(1), sent).await {
@@ -105,10 +117,9 @@ impl Database {
                 }
             }
         });
-        let claimed = Claimed(&self.0);
         let state = State { connection: Some(begun.await?), transacts: true };
         claimed.keep();
-        Ok(Transaction::new(&self.0, Held::Read(Arc::new(Mutex::new(state)))))
+        Ok(Transaction::new(&self.0, held(Arc::new(Mutex::new(state)))))
     }
 
     /// Begins a transaction that writes, under a lock. Its changes are in the transaction that holds the
@@ -151,13 +162,7 @@ impl Database {
     }
 
     fn begin_read_only(&self, isolation: &str) -> String {
-        let server = &self.0.server;
-        format!(
-            "BEGIN ISOLATION LEVEL {isolation} READ ONLY; {}; \
-             SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'; {}",
-            server.set_tenant(),
-            server.settings(),
-        )
+        format!("BEGIN ISOLATION LEVEL {isolation} READ ONLY; {}", self.0.settings())
     }
 }
 

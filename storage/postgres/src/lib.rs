@@ -8,13 +8,15 @@
 //! of the database lets only the rows of that tenant through.
 //!
 //! A [`Database`] runs the statements of a toolset on tables that a migration has made. A
-//! [`Transaction`] on them that writes is that of a lock.
+//! [`Transaction`] on them that writes is that of a lock. That of a derived database takes no lock of the
+//! place, and does not wait.
 //!
 //! All statements are unnamed and all settings end with their transaction, so that a pooler such as
 //! PgBouncer in transaction mode may stand between.
 
 mod commit;
 mod database;
+mod derived;
 mod documents;
 mod error;
 mod lock;
@@ -38,5 +40,6 @@ pub use lock::{Lock, Scope};
 pub use schema::{Checked, Migrated, VERSION};
 pub use server::{Options, Server};
 pub use tenants::{RowSecurity, TenantName};
+pub use toolset_tables::ToolsetTables;
 pub use transaction::Transaction;
 pub use url::{DatabaseUrl, UrlError};

@@ -119,17 +119,8 @@ impl Lock {
     /// The statements that begin a transaction and lock its rows, the place before the scope. They are
     /// one round trip.
     fn statements(&self, wait: Duration) -> String {
-        let tenant = self.server.tenant();
-        let place = literal(&self.place);
-        let lock = |scope: &str, strength: &str| {
-            let scope = literal(scope);
-            format!(
-                "INSERT INTO agent_memory.scopes (tenant, place, scope) \
-                 VALUES ({tenant}, {place}, {scope}) ON CONFLICT DO NOTHING; \
-                 SELECT 1 FROM agent_memory.scopes WHERE tenant = {tenant} AND place = {place} \
-                 AND scope = {scope} FOR {strength};"
-            )
-        };
+        let lock =
+            |scope: &str, strength: &str| lock_row(&self.server, &self.place, scope, strength);
         let locks = match &self.scope {
             None => lock("", "UPDATE"),
             Some(scope) => lock("", "SHARE") + &lock(&format!("/{scope}"), "UPDATE"),
@@ -178,6 +169,18 @@ impl Lock {
             }
         }
     }
+}
+
+/// The statements that lock the row of a scope, and make it before.
+pub(crate) fn lock_row(server: &Server, place: &str, scope: &str, strength: &str) -> String {
+    let tenant = server.tenant();
+    let [place, scope] = [place, scope].map(literal);
+    format!(
+        "INSERT INTO agent_memory.scopes (tenant, place, scope) \
+         VALUES ({tenant}, {place}, {scope}) ON CONFLICT DO NOTHING; \
+         SELECT 1 FROM agent_memory.scopes WHERE tenant = {tenant} AND place = {place} \
+         AND scope = {scope} FOR {strength};"
+    )
 }
 
 impl State {

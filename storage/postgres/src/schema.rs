@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 use super::error::{NO_TABLES, storage_error};
 use super::query::{self, Parameter};
 use super::server::Server;
-use super::toolset_tables;
+use super::toolset_tables::{self, PLACES, ToolsetTables};
 
 /// The version of the tables.
 pub const VERSION: i32 = STEPS.len() as i32;
@@ -16,7 +16,7 @@ pub const VERSION: i32 = STEPS.len() as i32;
 ///
 /// A step that changes rows takes `FORCE` from their table before: row-level security hides them. A table
 /// with a column `tenant` gets row-level security after the last step.
-const STEPS: [&str; 3] = [TABLES, TENANTS, CALL_KEYS];
+const STEPS: [&str; 4] = [TABLES, TENANTS, PLACES, CALL_KEYS];
 
 /// The key of the lock of migrations. A migration is one transaction, also through a pooler.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
@@ -72,7 +72,7 @@ CREATE TABLE agent_memory.tenants (
 CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
 "#;
 
-/// The table of version 3: the keys of calls that are made once.
+/// The table of version 4: the keys of calls that are made once.
 const CALL_KEYS: &str = r#"
 CREATE TABLE agent_memory.call_keys (
     tenant bigint NOT NULL,
@@ -150,15 +150,15 @@ impl Server {
     }
 
     /// Makes the tables, or brings them to the version of this program. Of several programs that migrate
-    /// at once, one does it. The given statements make the tables of toolsets, in order.
+    /// at once, one does it.
     ///
     /// # Errors
     ///
     /// `io` if the tables have a later version, or the user may not make them; those of
     /// [`check`](Server::check). Nothing was changed then.
-    pub fn migrate(&self, toolset_tables: &[String]) -> Result<Migrated, Error> {
+    pub fn migrate(&self, tables: &ToolsetTables) -> Result<Migrated, Error> {
         let server = self.clone();
-        let toolset_tables = toolset_tables.to_vec();
+        let tables = tables.clone();
         let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
         let (high, low) = number.map_err(|_| Error::new(ErrorCode::Io, "no random number"))?;
         self.wait(async move {
@@ -183,13 +183,11 @@ impl Server {
                 Some(later) if later > VERSION => return Err(not_of_this_version(later)),
                 Some(_) => Migrated::Updated,
             };
-            let steps = usize::try_from(before.unwrap_or_default()).unwrap_or_default();
-            for step in STEPS.iter().skip(steps) {
+            let before = before.unwrap_or_default();
+            for step in STEPS.iter().skip(usize::try_from(before).unwrap_or_default()) {
                 client.batch_execute(step).await.map_err(failed)?;
             }
-            if before.unwrap_or_default() < toolset_tables::SINCE {
-                toolset_tables::make(client, &toolset_tables).await.map_err(failed)?;
-            }
+            toolset_tables::make(client, before, &tables).await.map_err(failed)?;
             client.batch_execute(ROW_SECURITY).await.map_err(failed)?;
             let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2) \
                        ON CONFLICT (single) DO UPDATE SET version = excluded.version";

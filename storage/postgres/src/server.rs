@@ -276,7 +276,12 @@ impl Server {
 
     /// A free connection, after the time of a statement at most.
     pub(crate) async fn connection(&self) -> Result<Connection, Error> {
-        let connection = tokio::time::timeout(self.statement_time(), self.pool().connection());
+        self.connection_within(self.statement_time()).await
+    }
+
+    /// The same, after a time at most.
+    pub(crate) async fn connection_within(&self, wait: Duration) -> Result<Connection, Error> {
+        let connection = tokio::time::timeout(wait, self.pool().connection());
         connection.await.map_err(|_| silent())?
     }
 

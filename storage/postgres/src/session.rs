@@ -6,8 +6,9 @@ use std::time::Duration;
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::watch;
 
+use super::derived::Derived;
 use super::error::{is_lost, lost, silent, storage_error};
-use super::lock::NETWORK_TIME;
+use super::lock::{IDLE_SECONDS, NETWORK_TIME};
 use super::server::Server;
 use super::statement::Failed;
 
@@ -15,6 +16,8 @@ use super::statement::Failed;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub server: Server,
+    /// The derived database that it is; none for the tables of a kept one.
+    pub derived: Option<Derived>,
     /// Whether it has a transaction.
     transacts: AtomicBool,
     /// Whether nobody waits for its statements any more.
@@ -28,8 +31,19 @@ pub(crate) enum Stopped {
 }
 
 impl Session {
-    pub fn new(server: Server) -> Self {
-        Session { server, transacts: false.into(), given_up: watch::Sender::new(false) }
+    pub fn new(server: Server, derived: Option<Derived>) -> Self {
+        Session { server, derived, transacts: false.into(), given_up: watch::Sender::new(false) }
+    }
+
+    /// The settings of its transactions.
+    pub fn settings(&self) -> String {
+        let Session { server, derived, .. } = self;
+        let place = derived.as_ref().map(Derived::set_place).unwrap_or_default();
+        format!(
+            "{}; SET LOCAL idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'; {}{place}",
+            server.set_tenant(),
+            server.settings(),
+        )
     }
 
     /// Ends the current statement, if any, and every later one.

@@ -2,8 +2,20 @@
 
 use tokio_postgres::{Client, Error};
 
-/// The version of the tables that brought them.
-pub(crate) const SINCE: i32 = 2;
+/// The statements that make the tables of toolsets, in order.
+#[derive(Clone, Debug, Default)]
+pub struct ToolsetTables {
+    /// Those of kept databases. Each table has a column of the type `tenant`.
+    pub kept: Vec<String>,
+    /// Those of derived databases. Each table has columns of the types `tenant` and `place`.
+    pub derived: Vec<String>,
+}
+
+/// The version of the tables that brought those of kept databases.
+const KEPT_SINCE: i32 = 2;
+
+/// The version of the tables that brought those of derived databases.
+const DERIVED_SINCE: i32 = 3;
 
 /// The type of the column `tenant`, and functions that SQLite has under the same names.
 ///
@@ -46,16 +58,32 @@ CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
     AS $$ SELECT a.value FROM json_array_elements_text($1::json) AS a(value) $$;
 "#;
 
-/// For each table of a toolset, a view of the tenant's rows with the same name. Statements find the views
-/// first, so tenants are kept apart also where row-level security is not in force.
+/// The step to version 3: the type of the column `place` of derived databases, and `each_numbered`, which
+/// reads numbers with bytes in hexadecimal digits.
+pub(crate) const PLACES: &str = r#"
+CREATE DOMAIN agent_memory.place AS text COLLATE "C"
+    DEFAULT pg_catalog.current_setting('agent_memory.place');
+CREATE FUNCTION agent_memory.each_numbered(text) RETURNS TABLE (number bigint, bytes bytea)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (a.value->>0)::bigint, decode(a.value->>1, 'hex')
+        FROM json_array_elements($1::json) AS a(value) $$;
+"#;
+
+/// For each table of a toolset, a view of the tenant's rows with the same name; of a derived database, of
+/// the place's rows. Statements find the views first, so tenants are kept apart also where row-level
+/// security is not in force.
 const VIEWS: &str = r#"
 CREATE SCHEMA IF NOT EXISTS agent_memory_rows;
 DO $$
 DECLARE
     found name;
+    of_place text;
 BEGIN
-    FOR found IN
-        SELECT c.relname FROM pg_catalog.pg_class AS c
+    FOR found, of_place IN
+        SELECT c.relname, CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_attribute AS p
+                WHERE p.attrelid = c.oid AND p.atttypid = 'agent_memory.place'::regtype)
+            THEN 'AND place = current_setting(''agent_memory.place'')' ELSE '' END
+        FROM pg_catalog.pg_class AS c
         JOIN pg_catalog.pg_attribute AS a
             ON a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped
         WHERE c.relnamespace = 'agent_memory'::regnamespace AND c.relkind = 'r'
@@ -63,19 +91,31 @@ BEGIN
     LOOP
         EXECUTE format('CREATE OR REPLACE VIEW agent_memory_rows.%1$I WITH (security_invoker = true) AS '
             'SELECT * FROM agent_memory.%1$I '
-            'WHERE tenant = current_setting(''agent_memory.tenant'')::bigint', found);
+            'WHERE tenant = current_setting(''agent_memory.tenant'')::bigint %2$s',
+            found, of_place);
     END LOOP;
 END
 $$;
 "#;
 
-/// Makes the functions, then the tables by the statements of the toolsets, and their views, in the open
-/// transaction.
-pub(crate) async fn make(client: &Client, statements: &[String]) -> Result<(), Error> {
-    client.batch_execute(FUNCTIONS).await?;
+/// Makes what tables of a version lack: the functions, then the tables by the statements of the toolsets,
+/// and their views, in the open transaction.
+pub(crate) async fn make(
+    client: &Client,
+    before: i32,
+    tables: &ToolsetTables,
+) -> Result<(), Error> {
     client.batch_execute("SET LOCAL search_path = agent_memory, pg_catalog").await?;
-    for statement in statements {
-        client.batch_execute(statement).await?;
+    if before < KEPT_SINCE {
+        client.batch_execute(FUNCTIONS).await?;
+        for statement in &tables.kept {
+            client.batch_execute(statement).await?;
+        }
+    }
+    if before < DERIVED_SINCE {
+        for statement in &tables.derived {
+            client.batch_execute(statement).await?;
+        }
     }
     client.batch_execute(VIEWS).await
 }

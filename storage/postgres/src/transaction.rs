@@ -6,6 +6,7 @@ use agent_memory_storage::database::{self, Dialect, Effect, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::derived;
 use super::lock::{Lock, State};
 use super::session::{Session, Stopped};
 use super::statement::{self, Failed, Prepared};
@@ -26,6 +27,8 @@ pub struct Transaction {
 pub(crate) enum Held {
     /// One of its own, which reads.
     Read(Arc<AsyncMutex<State>>),
+    /// One of its own, which changes a derived database.
+    Derived(Arc<AsyncMutex<State>>),
     /// That of the lock.
     Write(Arc<Lock>),
 }
@@ -40,13 +43,13 @@ enum Status {
 impl Held {
     fn state(&self) -> &AsyncMutex<State> {
         match self {
-            Held::Read(state) => state,
+            Held::Read(state) | Held::Derived(state) => state,
             Held::Write(lock) => &lock.state,
         }
     }
 
     fn writes(&self) -> bool {
-        matches!(self, Held::Write(_))
+        !matches!(self, Held::Read(_))
     }
 
     /// Keeps the connection after an answer, or rolls back and closes it as the error asks for.
@@ -165,6 +168,12 @@ impl database::Transaction for Transaction {
         let committed = match held {
             // There is nothing to keep.
             Held::Read(_) => Ok(()),
+            Held::Derived(state) => {
+                let session = self.session.clone();
+                self.session
+                    .server
+                    .wait(async move { derived::commit(&session, &mut *state.lock().await).await })
+            }
             Held::Write(lock) => self.session.server.wait(async move {
                 let mut state = lock.state.lock().await;
                 let committed = match state.connection {

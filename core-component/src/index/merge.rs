@@ -1,0 +1,91 @@
+//! Merging segments, so that a collection has few of them.
+
+use std::collections::BTreeMap;
+
+use super::database::{Stored, add, each_posting};
+use super::postings::Postings;
+use super::segment::Segment;
+use crate::sql::{is_in_integers, json, statement};
+use crate::storage::Error;
+use crate::storage::database::Transaction;
+
+/// The most segments of one size. With more, they are merged. A size is `SIZE` times the one below.
+const MAX_OF_SIZE: usize = 8;
+const SIZE: u64 = 8;
+/// The work of the smallest segments, in bytes of English.
+const SMALLEST: u64 = 64 << 10;
+/// A segment of so much work is merged with no other, so that a merge takes a bounded time.
+const MOST: u64 = 4 << 20;
+
+/// Merges segments of one size, where there are too many. One whose documents are mostly gone is
+/// written anew without them.
+pub(super) fn merge(
+    transaction: &dyn Transaction,
+    collection: &str,
+    segments: Vec<Stored>,
+) -> Result<(), Error> {
+    let mut of_size: BTreeMap<u64, Vec<Stored>> = BTreeMap::new();
+    for stored in segments {
+        let is_old = stored.gone.len() * 2 > stored.segment.documents.len();
+        match (is_old, size_of(stored.work)) {
+            (true, _) => join(transaction, collection, vec![stored])?,
+            (false, Some(size)) => of_size.entry(size).or_default().push(stored),
+            (false, None) => {}
+        }
+    }
+    for segments in of_size.into_values().filter(|segments| segments.len() >= MAX_OF_SIZE) {
+        join(transaction, collection, segments)?;
+    }
+    Ok(())
+}
+
+/// The size of a segment, unless it is so large that it is merged with no other.
+fn size_of(work: u64) -> Option<u64> {
+    (work < MOST).then(|| (work / SMALLEST).checked_ilog(SIZE).map_or(0, |log| 1 + u64::from(log)))
+}
+
+/// Makes one segment of some, without the documents that are gone.
+fn join(
+    transaction: &dyn Transaction,
+    collection: &str,
+    segments: Vec<Stored>,
+) -> Result<(), Error> {
+    let mut joined = Segment::default();
+    let mut work = 0;
+    let mut postings: BTreeMap<i64, Postings> = BTreeMap::new();
+    for Stored { number, work: of_segment, segment, gone } in &segments {
+        work += of_segment;
+        // The index in the joined segment of each part that stays.
+        let mut moved: Vec<Option<u32>> = vec![None; segment.parts() as usize];
+        for (at, row) in segment.documents.iter().enumerate().filter(|(at, _)| !gone.contains(at)) {
+            joined.begin(row.key, row.stamp, row.version, row.facts);
+            for entry in segment.entries(at) {
+                let first = joined.parts();
+                for part in 0..entry.lengths.len() as u32 {
+                    moved[(entry.first_part + part) as usize] = Some(first + part);
+                }
+                joined.add_entry(entry.lengths, entry.begins_run);
+            }
+        }
+        each_posting(transaction, *number, |stem, bytes| {
+            let mut is_inside = true;
+            Postings::each(bytes, |part, count| match moved.get(part as usize) {
+                Some(Some(part)) => postings.entry(stem).or_default().push(*part, count),
+                Some(None) => {}
+                None => is_inside = false,
+            })?;
+            is_inside.then_some(())
+        })?;
+    }
+    let numbers = json(&segments.iter().map(|stored| stored.number).collect::<Vec<_>>());
+    let delete = |table: &str| {
+        let are = is_in_integers(transaction.dialect(), "segment", "?1");
+        statement(&format!("DELETE FROM {table} WHERE {are}"), [numbers.clone()])
+    };
+    transaction.execute(&[delete("postings"), delete("segments")])?;
+    if !joined.documents.is_empty() {
+        let postings = postings.iter().map(|(stem, postings)| (*stem, &postings.bytes[..]));
+        add(transaction, collection, joined, work, postings)?;
+    }
+    Ok(())
+}

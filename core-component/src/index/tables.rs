@@ -1,0 +1,107 @@
+//! The tables of an index, and their version.
+
+use super::database::other_version;
+use crate::ranking::Language;
+use crate::sql::statement;
+use crate::storage::Error;
+use crate::storage::database::{Connection, Dialect, Mode, Transaction, Value};
+use crate::toolset::DatabaseDescription;
+
+/// The derived database with the index of a place.
+pub(super) const DATABASE: &str = "search.db";
+
+/// The index as it is described to hosts.
+pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
+    name: DATABASE,
+    dialects: &["sqlite", "postgres"],
+    postgres_tables: POSTGRES_TABLES,
+};
+
+/// The version of the tables, of the stems, and of the texts that an entry is found by. An index of
+/// another version is built anew.
+const VERSION: i64 = 2;
+
+/// The version of an index whose short texts have the stems of a language.
+pub(super) fn version_of(usual: Language) -> i64 {
+    VERSION + OF_LANGUAGE * usual as i64
+}
+
+/// Whether an index of a version has the documents as this program has them.
+pub(super) fn is_of_this_program(version: i64) -> bool {
+    version % OF_LANGUAGE == VERSION
+}
+
+const OF_LANGUAGE: i64 = 1_000;
+
+/// Drops what is there, and creates the tables. The table `version` is that of earlier programs.
+const CREATE: [&str; 7] = [
+    "DROP TABLE IF EXISTS segments",
+    "DROP TABLE IF EXISTS postings",
+    "DROP TABLE IF EXISTS index_version",
+    "DROP TABLE IF EXISTS version",
+    "CREATE TABLE segments (segment INTEGER PRIMARY KEY, collection TEXT NOT NULL, \
+     work INTEGER NOT NULL, documents BLOB NOT NULL, gone BLOB NOT NULL)",
+    "CREATE TABLE postings (segment INTEGER, stem INTEGER, parts BLOB NOT NULL, \
+     PRIMARY KEY (segment, stem)) WITHOUT ROWID",
+    "CREATE TABLE index_version (version INTEGER NOT NULL)",
+];
+
+/// The same on PostgreSQL, for all places. Bytes are not compressed: they are dense.
+const POSTGRES_TABLES: &[&str] = &[
+    r#"CREATE TABLE segments (
+        tenant tenant,
+        place place,
+        segment bigint NOT NULL,
+        collection text COLLATE "C" NOT NULL,
+        work bigint NOT NULL,
+        documents bytea NOT NULL,
+        gone bytea NOT NULL,
+        PRIMARY KEY (tenant, place, segment)
+    )"#,
+    "CREATE INDEX segments_of_collection ON segments (tenant, place, collection)",
+    "ALTER TABLE segments ALTER COLUMN documents SET STORAGE EXTERNAL",
+    r#"CREATE TABLE postings (
+        tenant tenant,
+        place place,
+        segment bigint NOT NULL,
+        stem bigint NOT NULL,
+        parts bytea NOT NULL,
+        PRIMARY KEY (tenant, place, segment, stem)
+    )"#,
+    "ALTER TABLE postings ALTER COLUMN parts SET STORAGE EXTERNAL",
+    r#"CREATE TABLE index_version (
+        tenant tenant,
+        place place,
+        version bigint NOT NULL,
+        PRIMARY KEY (tenant, place)
+    )"#,
+];
+
+/// Makes an empty index of a version.
+pub(super) fn create(version: i64, connection: &dyn Connection) -> Result<(), Error> {
+    let transaction = connection.begin(Mode::Write(None))?;
+    match transaction.dialect() {
+        Dialect::Sqlite => drop(transaction.execute(&CREATE.map(|sql| statement(sql, [])))?),
+        Dialect::Postgres => empty(&*transaction)?,
+    }
+    let insert = "INSERT INTO index_version (version) VALUES (?1)";
+    transaction.execute(&[statement(insert, [Value::Integer(version)])])?;
+    transaction.commit()
+}
+
+/// Removes all of an index, also its version.
+pub(super) fn empty(transaction: &dyn Transaction) -> Result<(), Error> {
+    let delete = |table: &str| statement(&format!("DELETE FROM {table}"), []);
+    transaction.execute(&["postings", "segments", "index_version"].map(delete))?;
+    Ok(())
+}
+
+/// The version of the index; none if there is no index. Another program may have made the tables.
+pub(super) fn version(connection: &dyn Connection) -> Result<Option<i64>, Error> {
+    let select = statement("SELECT version FROM index_version", []);
+    match connection.query(&select, 1)?.rows.first().map(Vec::as_slice) {
+        None => Ok(None),
+        Some([Value::Integer(version)]) => Ok(Some(*version)),
+        Some(_) => Err(other_version()),
+    }
+}
