@@ -6,6 +6,7 @@ use super::builder::Builder;
 use super::codes::{Codes, put};
 use super::merge::merge;
 use super::postings::Postings;
+use super::purge::strip_deleted;
 use super::segment::Segment;
 use super::tables::{self, DATABASE, version_of};
 use crate::ranking::{Found, Language};
@@ -169,6 +170,17 @@ impl Stored {
         bytes
     }
 
+    /// The number of parts of the documents that are gone.
+    pub fn parts_gone(&self) -> u64 {
+        self.gone.iter().map(|document| self.segment.parts_of(*document).len() as u64).sum()
+    }
+
+    /// The work of the documents that are not gone.
+    pub fn work_left(&self) -> u64 {
+        let parts = u64::from(self.segment.parts()).max(1);
+        self.work * parts.saturating_sub(self.parts_gone()) / parts
+    }
+
     /// The documents that are not gone, with these keys.
     fn with_keys<'s>(&'s self, keys: &'s BTreeSet<i64>) -> impl Iterator<Item = usize> + 's {
         let documents = self.segment.documents.iter().enumerate();
@@ -193,11 +205,13 @@ pub(super) fn update(
         Ok(Some(version)) if version == wanted => {}
         // The tables are there for all places of a server.
         Ok(None) if !creates => return Err(other_version()),
+        Err(error) if is_passing(&error) => return Err(error),
+        Err(error) if is_damaged(&error) => tables::create_anew(wanted, &*connection)?,
         _ => tables::create(wanted, &*connection)?,
     }
     let changed = change(&*connection, collection, gone, builder);
     if changed.as_ref().is_err_and(is_damaged) {
-        tables::create(wanted, &*connection)?;
+        tables::create_anew(wanted, &*connection)?;
         return change(&*connection, collection, gone, builder);
     }
     changed
@@ -216,6 +230,7 @@ fn change(
     }
     let replaced = builder.segment.documents.iter().map(|row| row.key);
     let keys: BTreeSet<i64> = gone.iter().copied().chain(replaced).collect();
+    strip_deleted(&*transaction, &mut segments, |key| gone.contains(&key))?;
     note_gone(&*transaction, &mut segments, &keys)?;
     if !builder.is_empty() {
         let Builder { segment, work, .. } = builder;
@@ -223,8 +238,10 @@ fn change(
         let stored = add(&*transaction, collection, segment.clone(), *work, postings)?;
         segments.push(stored);
     }
-    merge(&*transaction, collection, segments)?;
-    transaction.commit()
+    transaction.commit()?;
+    drop(transaction);
+    // What was added stays if they cannot be merged.
+    merge(connection, collection, segments)
 }
 
 /// Calls `read` with the postings of each stem of a segment.
@@ -233,13 +250,54 @@ pub(super) fn each_posting(
     segment: i64,
     mut read: impl FnMut(i64, &[u8]) -> Option<()>,
 ) -> Result<(), Error> {
-    let sql = "SELECT stem, parts FROM postings WHERE segment = ?1 ORDER BY stem";
-    let rows = transaction.query(&statement(sql, [Value::Integer(segment)]), u32::MAX)?.rows;
-    for row in rows {
-        let [Value::Integer(stem), Value::Blob(parts)] = &row[..] else { return Err(damaged()) };
-        read(*stem, parts).ok_or_else(damaged)?;
+    let sql = "SELECT stem, parts FROM postings WHERE segment = ?1 AND stem > ?2 ORDER BY stem";
+    let mut last = i64::MIN;
+    loop {
+        let after = [Value::Integer(segment), Value::Integer(last)];
+        let page = transaction.query(&statement(sql, after), PAGE)?;
+        for row in page.rows {
+            let [Value::Integer(stem), Value::Blob(parts)] = &row[..] else {
+                return Err(damaged());
+            };
+            read(*stem, parts).ok_or_else(damaged)?;
+            last = *stem;
+        }
+        if !page.truncated {
+            return Ok(());
+        }
     }
-    Ok(())
+}
+
+/// The postings that are read at once: those of a large segment are more than a query may answer.
+const PAGE: u32 = 10_000;
+
+/// The most bytes of postings that are written at once. A parameter has them twice as long.
+const MAX_WRITTEN: usize = 4 << 20;
+
+/// Runs a statement for each so many of some numbers with bytes, which are its second parameter. The
+/// first one is the number of a segment.
+pub(super) fn for_each_numbered<'p>(
+    transaction: &dyn Transaction,
+    sql: &str,
+    segment: i64,
+    rows: impl Iterator<Item = (i64, &'p [u8])>,
+) -> Result<(), Error> {
+    let run = |rows: &[(i64, &[u8])]| {
+        let parameters = [Value::Integer(segment), numbered_bytes(rows.iter().copied())];
+        transaction.execute(&[statement(sql, parameters)]).map(drop)
+    };
+    let mut some = Vec::new();
+    let mut bytes = 0;
+    for (number, of_number) in rows {
+        bytes += of_number.len() + size_of::<i64>();
+        some.push((number, of_number));
+        if bytes >= MAX_WRITTEN {
+            run(&some)?;
+            some.clear();
+            bytes = 0;
+        }
+    }
+    if some.is_empty() { Ok(()) } else { run(&some) }
 }
 
 /// Notes that the documents with these keys are gone.
@@ -289,14 +347,12 @@ pub(super) fn add<'p>(
         "INSERT INTO postings (segment, stem, parts) SELECT ?1, new.number, new.bytes FROM {} AS new",
         each_numbered(transaction.dialect(), "?2")
     );
-    transaction.execute(&[
-        statement(
-            "INSERT INTO segments (segment, collection, work, documents, gone) \
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            of_segment,
-        ),
-        statement(&insert, [Value::Integer(*number), numbered_bytes(postings)]),
-    ])?;
+    transaction.execute(&[statement(
+        "INSERT INTO segments (segment, collection, work, documents, gone) \
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        of_segment,
+    )])?;
+    for_each_numbered(transaction, &insert, *number, postings)?;
     Ok(Stored { number: *number, work, segment, gone: BTreeSet::new() })
 }
 
@@ -312,4 +368,9 @@ pub(super) fn other_version() -> Error {
 
 pub(super) fn is_damaged(error: &Error) -> bool {
     error.code == ErrorCode::Corrupted
+}
+
+/// Whether the error says nothing of what the database has.
+fn is_passing(error: &Error) -> bool {
+    matches!(error.code, ErrorCode::Busy | ErrorCode::Cancelled)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::database::{Stored, add, each_posting};
+use super::database::{Contents, Stored, add, each_posting};
 use super::postings::Postings;
 use super::segment::Segment;
 use crate::sql::{is_in_integers, json, statement};
 use crate::storage::Error;
-use crate::storage::database::Transaction;
+use crate::storage::database::{Connection, Mode, Transaction};
 
 /// The most segments of one size. With more, they are merged. A size is `SIZE` times the one below.
 const MAX_OF_SIZE: usize = 8;
@@ -20,23 +20,40 @@ const MOST: u64 = 4 << 20;
 /// Merges segments of one size, where there are too many. One whose documents are mostly gone is
 /// written anew without them.
 pub(super) fn merge(
-    transaction: &dyn Transaction,
+    connection: &dyn Connection,
     collection: &str,
     segments: Vec<Stored>,
 ) -> Result<(), Error> {
+    if groups(segments).is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.begin(Mode::Write(None))?;
+    // Another search may have changed them since.
+    let Contents { segments, .. } = Contents::read(&*transaction, collection)?;
+    for group in groups(segments) {
+        join(&*transaction, collection, group)?;
+    }
+    transaction.commit()
+}
+
+/// The segments that become one, each time.
+fn groups(segments: Vec<Stored>) -> Vec<Vec<Stored>> {
+    let mut groups = Vec::new();
     let mut of_size: BTreeMap<u64, Vec<Stored>> = BTreeMap::new();
     for stored in segments {
-        let is_old = stored.gone.len() * 2 > stored.segment.documents.len();
-        match (is_old, size_of(stored.work)) {
-            (true, _) => join(transaction, collection, vec![stored])?,
-            (false, Some(size)) => of_size.entry(size).or_default().push(stored),
-            (false, None) => {}
+        match size_of(stored.work_left()) {
+            _ if is_mostly_gone(&stored) => groups.push(vec![stored]),
+            Some(size) => of_size.entry(size).or_default().push(stored),
+            None => {}
         }
     }
-    for segments in of_size.into_values().filter(|segments| segments.len() >= MAX_OF_SIZE) {
-        join(transaction, collection, segments)?;
-    }
-    Ok(())
+    groups.extend(of_size.into_values().filter(|segments| segments.len() >= MAX_OF_SIZE));
+    groups
+}
+
+fn is_mostly_gone(stored: &Stored) -> bool {
+    stored.gone.len() * 2 > stored.segment.documents.len()
+        || stored.parts_gone() * 2 > u64::from(stored.segment.parts())
 }
 
 /// The size of a segment, unless it is so large that it is merged with no other.
@@ -53,8 +70,9 @@ fn join(
     let mut joined = Segment::default();
     let mut work = 0;
     let mut postings: BTreeMap<i64, Postings> = BTreeMap::new();
-    for Stored { number, work: of_segment, segment, gone } in &segments {
-        work += of_segment;
+    for stored in &segments {
+        work += stored.work_left();
+        let Stored { number, segment, gone, .. } = stored;
         // The index in the joined segment of each part that stays.
         let mut moved: Vec<Option<u32>> = vec![None; segment.parts() as usize];
         for (at, row) in segment.documents.iter().enumerate().filter(|(at, _)| !gone.contains(at)) {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::database::{Contents, Stored, damaged, each_posting, is_damaged, note_gone};
+use super::database::{
+    Contents, Stored, damaged, each_posting, for_each_numbered, is_damaged, note_gone,
+};
 use super::postings::Postings;
 use super::tables::{self, DATABASE};
-use crate::sql::{each_numbered, is_in_query, is_in_texts, json, numbered_bytes, statement, text};
+use crate::sql::{each_numbered, is_in_query, is_in_texts, json, statement, text};
 use crate::storage::database::{Kind, Mode, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
 
@@ -64,19 +66,30 @@ fn purge_collection(
     is_deleted: impl Fn(i64) -> bool,
 ) -> Result<(), Error> {
     let Contents { mut segments, .. } = Contents::read(transaction, collection)?;
-    segments.retain(|stored| stored.segment.documents.iter().any(|row| is_deleted(row.key)));
+    let keys = strip_deleted(transaction, &mut segments, is_deleted)?;
+    note_gone(transaction, &mut segments, &keys)
+}
+
+/// Removes the postings of documents that were deleted, and returns the keys of those that were there.
+pub(super) fn strip_deleted(
+    transaction: &dyn Transaction,
+    segments: &mut [Stored],
+    is_deleted: impl Fn(i64) -> bool,
+) -> Result<BTreeSet<i64>, Error> {
     let mut keys = BTreeSet::new();
-    for stored in &mut segments {
+    for stored in segments {
         let documents = stored.segment.documents.iter().enumerate();
         let deleted: Vec<(usize, i64)> = documents
             .filter(|(_, row)| is_deleted(row.key))
             .map(|(at, row)| (at, row.key))
             .collect();
-        let documents: Vec<usize> = deleted.iter().map(|(at, _)| *at).collect();
-        strip(transaction, stored, &documents)?;
-        keys.extend(deleted.iter().map(|(_, key)| *key));
+        if !deleted.is_empty() {
+            let documents: Vec<usize> = deleted.iter().map(|(at, _)| *at).collect();
+            strip(transaction, stored, &documents)?;
+            keys.extend(deleted.iter().map(|(_, key)| *key));
+        }
     }
-    note_gone(transaction, &mut segments, &keys)
+    Ok(keys)
 }
 
 /// Removes the postings of documents from a segment.
@@ -93,16 +106,15 @@ fn strip(transaction: &dyn Transaction, stored: &Stored, documents: &[usize]) ->
         changed.extend(is_changed.then_some((stem, kept.bytes)));
         Some(())
     })?;
-    let number = Value::Integer(stored.number);
     let update = format!(
         "UPDATE postings SET parts = new.bytes FROM {} AS new \
          WHERE segment = ?1 AND stem = new.number",
         each_numbered(transaction.dialect(), "?2")
     );
-    let changed = numbered_bytes(changed.iter().map(|(stem, parts)| (*stem, &parts[..])));
+    let changed = changed.iter().map(|(stem, parts)| (*stem, &parts[..]));
+    for_each_numbered(transaction, &update, stored.number, changed)?;
     let delete = "DELETE FROM postings WHERE segment = ?1 AND length(parts) = 0";
-    let statements = [statement(&update, [number.clone(), changed]), statement(delete, [number])];
-    transaction.execute(&statements)?;
+    transaction.execute(&[statement(delete, [Value::Integer(stored.number)])])?;
     Ok(())
 }
 

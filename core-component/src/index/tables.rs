@@ -4,7 +4,7 @@ use super::database::other_version;
 use crate::ranking::Language;
 use crate::sql::statement;
 use crate::storage::Error;
-use crate::storage::database::{Connection, Dialect, Mode, Transaction, Value};
+use crate::storage::database::{Connection, Dialect, Mode, Rows, Statement, Transaction, Value};
 use crate::toolset::DatabaseDescription;
 
 /// The derived database with the index of a place.
@@ -77,16 +77,40 @@ const POSTGRES_TABLES: &[&str] = &[
     )"#,
 ];
 
-/// Makes an empty index of a version.
+/// Makes an empty index of a version, unless another search has made it meanwhile.
 pub(super) fn create(version: i64, connection: &dyn Connection) -> Result<(), Error> {
     let transaction = connection.begin(Mode::Write(None))?;
+    if has_tables(&*transaction)? && version_in(&*transaction)? == Some(version) {
+        return Ok(());
+    }
+    create_in(&*transaction, version)?;
+    transaction.commit()
+}
+
+/// Makes an empty index of a version in the place of a damaged one.
+pub(super) fn create_anew(version: i64, connection: &dyn Connection) -> Result<(), Error> {
+    let transaction = connection.begin(Mode::Write(None))?;
+    create_in(&*transaction, version)?;
+    transaction.commit()
+}
+
+fn create_in(transaction: &dyn Transaction, version: i64) -> Result<(), Error> {
     match transaction.dialect() {
         Dialect::Sqlite => drop(transaction.execute(&CREATE.map(|sql| statement(sql, [])))?),
-        Dialect::Postgres => empty(&*transaction)?,
+        Dialect::Postgres => empty(transaction)?,
     }
     let insert = "INSERT INTO index_version (version) VALUES (?1)";
     transaction.execute(&[statement(insert, [Value::Integer(version)])])?;
-    transaction.commit()
+    Ok(())
+}
+
+/// Whether there is a table of the version. On a server a migration has made it.
+fn has_tables(transaction: &dyn Transaction) -> Result<bool, Error> {
+    if transaction.dialect() == Dialect::Postgres {
+        return Ok(true);
+    }
+    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'index_version'";
+    Ok(!transaction.query(&statement(sql, []), 1)?.rows.is_empty())
 }
 
 /// Removes all of an index, also its version.
@@ -98,8 +122,19 @@ pub(super) fn empty(transaction: &dyn Transaction) -> Result<(), Error> {
 
 /// The version of the index; none if there is no index. Another program may have made the tables.
 pub(super) fn version(connection: &dyn Connection) -> Result<Option<i64>, Error> {
-    let select = statement("SELECT version FROM index_version", []);
-    match connection.query(&select, 1)?.rows.first().map(Vec::as_slice) {
+    read_version(connection.query(&select_version(), 1)?)
+}
+
+fn version_in(transaction: &dyn Transaction) -> Result<Option<i64>, Error> {
+    read_version(transaction.query(&select_version(), 1)?)
+}
+
+fn select_version() -> Statement {
+    statement("SELECT version FROM index_version", [])
+}
+
+fn read_version(rows: Rows) -> Result<Option<i64>, Error> {
+    match rows.rows.first().map(Vec::as_slice) {
         None => Ok(None),
         Some([Value::Integer(version)]) => Ok(Some(*version)),
         Some(_) => Err(other_version()),

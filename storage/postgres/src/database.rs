@@ -1,12 +1,12 @@
 //! A database of a toolset: its tables on the server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent_memory_storage::Error;
 use agent_memory_storage::database::{Rows, Statement};
 use futures_util::future::join3;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio::time::Instant;
 
 use super::error::{is_lost, storage_error};
 use super::lock::{Lock, State};
@@ -83,14 +83,18 @@ impl Database {
     /// `nested` during a transaction; `busy` if the database cannot be reached now; `permission`, `io`.
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
         let begin = self.begin_read_only("REPEATABLE READ");
-        self.begin_alone(begin, self.0.server.statement_time(), Held::Read).await
+        let until = Instant::now() + self.0.server.statement_time();
+        let pool = self.0.server.pool().clone();
+        let holder = self.0.server.run(async move { pool.holder(until).await }).await?;
+        self.begin_alone(begin, until, Some(holder), Held::Read).await
     }
 
-    /// Begins a transaction on a connection of its own, which may take a time to be free.
+    /// Begins a transaction on a connection of its own, which has to be free before a deadline.
     pub(crate) async fn begin_alone(
         &self,
         begin: String,
-        wait: Duration,
+        until: Instant,
+        holder: Option<OwnedSemaphorePermit>,
         held: impl FnOnce(Arc<Mutex<State>>) -> Held,
     ) -> Result<Transaction, Error> {
         self.0.claim()?;
@@ -99,7 +103,7 @@ impl Database {
         let begun = self.0.server.run(async move {
             let mut is_repeated = false;
             loop {
-                let mut connection = session.server.connection_within(wait).await?;
+                let mut connection = session.server.pool().connection(until).await?;
                 connection.in_transaction = true;
                 let sent = connection.client().batch_execute(&begin);
                 match session.bounded(session.patience(1), sent).await {
@@ -117,7 +121,7 @@ impl Database {
                 }
             }
         });
-        let state = State { connection: Some(begun.await?), transacts: true };
+        let state = State { connection: Some(begun.await?), transacts: true, _holder: holder };
         claimed.keep();
         Ok(Transaction::new(&self.0, held(Arc::new(Mutex::new(state)))))
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode};
 
+use tokio::time::Instant;
+
 use super::database::Database;
 use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::{State, lock_row};
@@ -66,7 +68,8 @@ impl Database {
             self.0.settings(),
             lock_row(server, place, name, "UPDATE NOWAIT"),
         );
-        let begun = self.begin_alone(begin, CONNECTION_TIME, Held::Derived).await;
+        let begun =
+            self.begin_alone(begin, Instant::now() + CONNECTION_TIME, None, Held::Derived).await;
         begun.map_err(|error| match error.detail.as_deref() {
             Some(IS_LOCKED) => {
                 let message = format!("another call changes `{name}` now: try again");

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_memory_storage::{CallKey, Error, ErrorCode};
+use agent_memory_storage::{CallKey, Error};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 use tokio_postgres::Row;
 
-use super::error::{RETRY, is_lost, lost, silent, storage_error};
+use super::error::{is_lost, lost, silent, storage_error};
 use super::pool::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
@@ -36,7 +36,7 @@ pub struct Lock {
     /// The time that a lock may take.
     wait: Duration,
     pub(crate) state: Mutex<State>,
-    _writer: OwnedSemaphorePermit,
+    _holder: OwnedSemaphorePermit,
 }
 
 /// The connection of a lock, or of a transaction that reads.
@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub connection: Option<Connection>,
     /// Whether a transaction on rows uses the lock now.
     pub transacts: bool,
+    /// The right of a transaction that reads to hold its connection. A lock has its own.
+    pub _holder: Option<OwnedSemaphorePermit>,
 }
 
 impl std::fmt::Debug for State {
@@ -62,11 +64,9 @@ impl Lock {
         scope: Scope,
         wait: Duration,
     ) -> Result<Self, Error> {
-        let writers = server.pool().writers.clone().acquire_owned();
-        let writer = within(Instant::now() + wait, writers).await?;
-        let writer = writer.expect("it is never closed");
+        let holder = server.pool().holder(Instant::now() + wait).await?;
         let state = Mutex::default();
-        let lock = Self { server, place, key, scope, wait, state, _writer: writer };
+        let lock = Self { server, place, key, scope, wait, state, _holder: holder };
         lock.ensure(&mut *lock.state.lock().await).await?;
         Ok(lock)
     }
@@ -82,7 +82,7 @@ impl Lock {
         loop {
             let connection = match state.connection.take() {
                 Some(connection) => connection,
-                None => within(deadline, self.server.pool().connection()).await??,
+                None => self.server.pool().connection(deadline).await?,
             };
             let connection = state.connection.insert(connection);
             if connection.in_transaction {
@@ -202,13 +202,4 @@ impl State {
             connection.close();
         }
     }
-}
-
-/// Waits for a future until a deadline.
-async fn within<T>(deadline: Instant, wait: impl Future<Output = T>) -> Result<T, Error> {
-    timeout_at(deadline, wait).await.map_err(|_| {
-        let message =
-            format!("all connections to the database are in use; {RETRY}, or allow more of them");
-        Error::new(ErrorCode::Busy, message)
-    })
 }

@@ -112,7 +112,7 @@ async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
     let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
     let until = Instant::now() + LOOK_FOR;
     while Instant::now() < until {
-        if let Ok(Ok(mut connection)) = timeout_at(until, server.pool().connection()).await {
+        if let Ok(Ok(mut connection)) = timeout_at(until, server.pool().connection(until)).await {
             let put = server.alone(&mut connection, sql, &parameters);
             if let Ok(Ok(rows)) = timeout_at(until, put).await
                 && let Some(row) = rows.first()

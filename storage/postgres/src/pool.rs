@@ -6,25 +6,28 @@ use std::time::Duration;
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{Client, NoTls};
 
-use super::error::{silent, storage_error};
+use super::error::{RETRY, silent, storage_error};
 use super::tls::Tls;
-use super::url::{CONNECT_TIMEOUT, DatabaseUrl};
+use super::url::{CANCEL_TIME, DatabaseUrl};
 
 /// How long a transaction may take to be rolled back.
 const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
-/// A bounded number of connections. A writer holds one while it waits for a lock, so one connection
-/// more than writers may take is there for readers.
+/// A bounded number of connections.
+///
+/// Some are held for long: by a writer, which may wait for a lock, and by a transaction that reads. A call
+/// that holds one may ask for another one to read a document. So there is one connection more than may be
+/// held.
 pub(crate) struct Pool {
     url: DatabaseUrl,
     tls: Option<Tls>,
     handle: Handle,
     idle: Mutex<Vec<Client>>,
     connections: Arc<Semaphore>,
-    pub writers: Arc<Semaphore>,
+    holders: Arc<Semaphore>,
 }
 
 impl Pool {
@@ -39,18 +42,30 @@ impl Pool {
             handle,
             idle: Mutex::default(),
             connections: Arc::new(Semaphore::new(connections)),
-            writers: Arc::new(Semaphore::new(connections - 1)),
+            holders: Arc::new(Semaphore::new(connections - 1)),
         })
     }
 
-    /// Waits for a free connection.
-    pub async fn connection(self: &Arc<Self>) -> Result<Connection, Error> {
-        let permit = self.connections.clone().acquire_owned().await.expect("it is never closed");
-        let idle = self.take_idle();
-        let client = match idle {
+    /// The right to hold a connection for long. It is asked for before the connection.
+    ///
+    /// # Errors
+    ///
+    /// `busy` at the deadline.
+    pub async fn holder(&self, until: Instant) -> Result<OwnedSemaphorePermit, Error> {
+        free(&self.holders, until).await
+    }
+
+    /// Waits until one of the connections is free, and connects if that has to be.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if none is free at the deadline, or the database cannot be reached now; `permission`, `io`.
+    pub async fn connection(self: &Arc<Self>, until: Instant) -> Result<Connection, Error> {
+        let permit = free(&self.connections, until).await?;
+        let client = match self.take_idle() {
             Some(client) => client,
             None => {
-                let connected = timeout(CONNECT_TIMEOUT, self.connect()).await;
+                let connected = timeout(self.url.connect_time(), self.connect()).await;
                 connected.map_err(|_| silent())?.map_err(|error| storage_error(&error))?
             }
         };
@@ -83,7 +98,7 @@ impl Pool {
             }
         };
         // The server does not answer, or has ended the statement by now.
-        let _ = timeout(CONNECT_TIMEOUT, cancelled).await;
+        let _ = timeout(CANCEL_TIME, cancelled).await;
     }
 
     async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
@@ -103,6 +118,16 @@ impl Pool {
             }
         }
     }
+}
+
+/// Waits for one of a bounded number of things.
+async fn free(all: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePermit, Error> {
+    let permit = timeout_at(until, all.clone().acquire_owned()).await.map_err(|_| {
+        let message =
+            format!("all connections to the database are in use; {RETRY}, or allow more of them");
+        Error::new(ErrorCode::Busy, message)
+    })?;
+    Ok(permit.expect("it is never closed"))
 }
 
 /// A connection that nobody else uses, until it is dropped. An open transaction is then rolled back.

@@ -8,10 +8,11 @@ use agent_memory_storage::{Error, ErrorCode, path};
 use futures_util::future::join3;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::error::{is_lost, silent, slow, storage_error};
+use super::error::{is_lost, slow, storage_error};
 use super::pool::{Connection, Pool};
 use super::query::{self, Parameter};
 use super::url::DatabaseUrl;
@@ -182,26 +183,40 @@ impl Server {
         let sql = "INSERT INTO agent_memory.places (tenant, place) VALUES ($1, $2) \
                    ON CONFLICT DO NOTHING RETURNING 1::smallint";
         let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
-        let mut was_lost = false;
-        loop {
-            let mut connection = self.connection().await?;
-            let rows = self.alone(&mut connection, sql, &parameters);
-            match tokio::time::timeout(self.statement_time(), rows).await {
-                // The row may be that of the connection that was lost.
-                Ok(Ok(rows)) => return Ok(was_lost || !rows.is_empty()),
-                Ok(Err(error)) if is_lost(&error) && !was_lost => {
-                    connection.close();
-                    was_lost = true;
-                }
-                Ok(Err(error)) => return Err(storage_error(&error)),
-                Err(_) => {
-                    connection.give_up();
-                    let message = "the database does not answer, and the place may have been \
-                                   created: look before you try again";
-                    return Err(Error::new(ErrorCode::Io, message));
-                }
+        Ok(!self.insert(sql, &parameters, "the place").await?.is_empty())
+    }
+
+    /// Runs a statement that makes a row. It is not repeated: after a connection that was lost, the row may
+    /// be there.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if nothing was sent; `io` if the row may have been made. `what` is it for the message.
+    pub(crate) async fn insert(
+        &self,
+        sql: &str,
+        parameters: &[Parameter],
+        what: &str,
+    ) -> Result<Vec<Row>, Error> {
+        // A connection that has died meanwhile is found by this.
+        self.rows("SELECT 1::smallint", &[]).await?;
+        let mut connection = self.connection().await?;
+        let rows = self.alone(&mut connection, sql, parameters);
+        let problem = match tokio::time::timeout(self.statement_time(), rows).await {
+            Ok(Ok(rows)) => return Ok(rows),
+            Ok(Err(error)) if is_lost(&error) => {
+                connection.close();
+                "the connection to the database was lost"
             }
-        }
+            Ok(Err(error)) => return Err(storage_error(&error)),
+            Err(_) => {
+                connection.give_up();
+                "the database does not answer"
+            }
+        };
+        let message =
+            format!("{problem}, and {what} may have been created: look before you try again");
+        Err(Error::new(ErrorCode::Io, message))
     }
 
     /// Checks that the database answers and takes writes.
@@ -232,7 +247,7 @@ impl Server {
         let server = self.clone();
         let sql = sql.to_owned();
         self.wait(async move {
-            let mut connection = server.pool().connection().await?;
+            let mut connection = server.connection().await?;
             // A transaction that it may have begun is rolled back.
             connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
@@ -276,13 +291,7 @@ impl Server {
 
     /// A free connection, after the time of a statement at most.
     pub(crate) async fn connection(&self) -> Result<Connection, Error> {
-        self.connection_within(self.statement_time()).await
-    }
-
-    /// The same, after a time at most.
-    pub(crate) async fn connection_within(&self, wait: Duration) -> Result<Connection, Error> {
-        let connection = tokio::time::timeout(wait, self.pool().connection());
-        connection.await.map_err(|_| silent())?
+        self.pool().connection(Instant::now() + self.statement_time()).await
     }
 
     /// Runs a statement in a transaction of its own. BEGIN, the statement and COMMIT are sent together, so

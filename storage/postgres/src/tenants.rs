@@ -54,16 +54,15 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// `already-exists` if a tenant has the name, also in another case; those of
-    /// [`places`](Server::places).
+    /// `already-exists` if a tenant has the name, also in another case; `io` if it is not known whether
+    /// the tenant was made; those of [`places`](Server::places).
     pub fn create_tenant(&self, name: &str) -> Result<i64, Error> {
         let server = self.clone();
         let parameters = [Parameter::text(name)];
         let made = self.wait(async move {
-            // After a connection that was lost, the row may be there: it is then reported as taken.
             let sql = "INSERT INTO agent_memory.tenants (name) VALUES ($1) \
                        ON CONFLICT DO NOTHING RETURNING number";
-            server.rows(sql, &parameters).await
+            server.insert(sql, &parameters, "the tenant").await
         })?;
         made.first().map(|row| row.get(0)).ok_or_else(|| {
             let message = format!(

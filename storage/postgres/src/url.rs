@@ -7,8 +7,18 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// How long a connection may take, with TLS and the login.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long one address may take to answer, unless the URL has `connect_timeout`. Another address is
+/// tried afterwards.
+const ADDRESS_TIME: Duration = Duration::from_secs(2);
+
+/// The addresses of a host that are usually tried: IPv6 and IPv4.
+const ADDRESSES: u32 = 2;
+
+/// How long TLS and the login may take.
+const LOGIN_TIME: Duration = Duration::from_secs(5);
+
+/// How long it may take to ask a server that it ends a statement.
+pub(crate) const CANCEL_TIME: Duration = Duration::from_secs(5);
 
 /// The time after which a silent connection is tested, and the time for an answer of the network.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -63,7 +73,7 @@ impl FromStr for DatabaseUrl {
             config.application_name("agent-memory");
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
+            config.connect_timeout(ADDRESS_TIME);
         }
         config.keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
         Ok(Self { config })
@@ -86,6 +96,13 @@ fn is_local(host: &Host) -> bool {
 impl DatabaseUrl {
     pub(crate) fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// How long a connection may take: all addresses of all hosts, TLS and the login.
+    pub(crate) fn connect_time(&self) -> Duration {
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(u32::MAX);
+        let each = self.config.get_connect_timeout().copied().unwrap_or(ADDRESS_TIME);
+        each.saturating_mul(hosts.saturating_mul(ADDRESSES)).saturating_add(LOGIN_TIME)
     }
 
     /// Whether connections are encrypted.

@@ -61,27 +61,22 @@ fn numeric(raw: &[u8]) -> Option<Value> {
     let count = words.next()?;
     let weight = words.next()?.cast_signed();
     let sign = match words.next()? {
-        0x0000 => 1,
-        0x4000 => -1,
+        0x0000 => "",
+        0x4000 => "-",
         _ => return None,
     };
     words.next()?;
-    let mut whole = Some(0i128);
-    let mut real = 0.0;
-    for power in (0..=weight.max(-1)).rev().map(i32::from) {
-        let digit = if i32::from(weight) - power < i32::from(count) { words.next()? } else { 0 };
-        whole = whole.and_then(|whole| whole.checked_mul(10_000)?.checked_add(digit.into()));
-        real = real * 10_000.0 + f64::from(digit);
-    }
-    let mut unit = 10_000f64.powi(i32::from(weight.min(-1) + 1));
-    let mut is_whole = true;
-    for digit in words.take(count.into()) {
-        unit /= 10_000.0;
-        real += f64::from(digit) * unit;
-        is_whole &= digit == 0;
-    }
-    let integer = whole.filter(|_| is_whole).and_then(|whole| i64::try_from(sign * whole).ok());
-    Some(integer.map_or(Value::Real(sign as f64 * real), Value::Integer))
+    let digits: String = words.take(count.into()).map(|word| format!("{word:04}")).collect();
+    // The digits of the whole part, as many as its weight says.
+    let whole = 4 * (i32::from(weight) + 1);
+    let is_whole = digits.bytes().skip(whole.max(0) as usize).all(|digit| digit == b'0');
+    let exponent = whole - digits.len() as i32;
+    let integer = || {
+        let whole = whole.max(0) as usize;
+        format!("{sign}0{digits:0<whole$.whole$}").parse().ok().map(Value::Integer)
+    };
+    let real = || format!("{sign}0{digits}e{exponent}").parse().ok().map(Value::Real);
+    is_whole.then(integer).flatten().or_else(real)
 }
 
 #[cfg(test)]
@@ -106,5 +101,9 @@ mod tests {
         let larger = Some(Value::Real(9_223_372_036_854_775_808.0));
         assert_eq!(read(4, 0, &[922, 3372, 368, 5477, 5808]), larger);
         assert_eq!(read(0, 0xc000, &[]), None);
+        // A fraction is the nearest number to its digits, as in SQLite.
+        assert_eq!(read(-1, 0, &[3]), Some(Value::Real(0.000_3)));
+        assert_eq!(read(-2, 0, &[5000]), Some(Value::Real(0.000_05)));
+        assert_eq!(read(0, 0, &[3, 1415, 9265]), Some(Value::Real(3.141_592_65)));
     }
 }
