@@ -14,7 +14,7 @@ use super::tls::Tls;
 use super::url::{CONNECT_TIMEOUT, DatabaseUrl};
 
 /// How long a transaction may take to be rolled back.
-const ROLLBACK_TIME: Duration = Duration::from_secs(1);
+pub(crate) const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
 /// A bounded number of connections. A writer holds one while it waits for a lock, so one connection
 /// more than writers may take is there for readers.
