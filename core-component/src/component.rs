@@ -221,10 +221,7 @@ impl Storage for HostStorage {
             sql::Kind::Derived => database::Kind::Derived,
         };
         let handle = database::open(self::place(place), name, of_host, create).map_err(error)?;
-        let dialect = match kind {
-            sql::Kind::Kept => dialect(handle.dialect()),
-            sql::Kind::Derived => sql::Dialect::Sqlite,
-        };
+        let dialect = dialect(handle.dialect());
         Ok(Box::new(HostDatabase { handle, dialect }))
     }
 }

@@ -92,7 +92,7 @@ fn a_derived_database_is_busy_at_once_while_another_server_changes_it() {
     // One of another name or of another place is free.
     drop(begin(&runtime, &other.derived_database("stores", "team", "vectors.db")).unwrap());
     write(&runtime, &other.derived_database("stores", "sales", "search.db"), 1);
-    assert_eq!(segments(&of(&other)), []);
+    assert!(segments(&of(&other)).is_empty());
     changing.commit().unwrap();
     assert_eq!(segments(&of(&other)), [1]);
     write(&runtime, &of(&other), 2);
@@ -113,8 +113,7 @@ fn a_derived_database_is_written_while_a_call_has_the_lock_of_the_place() {
     let runtime = runtime();
     // The writer has one of two connections.
     let server = server_of(postgres.socket_directory(), 1, 2);
-    let locking = server.tree("stores", "team").lock(None, TIMEOUT);
-    let lock = runtime.block_on(locking).unwrap();
+    let lock = runtime.block_on(server.tree("stores", "team").lock(None, TIMEOUT)).unwrap();
     let derived = server.derived_database("stores", "team", "search.db");
     write(&runtime, &derived, 1);
     assert_eq!(segments(&derived), [1]);
@@ -232,16 +231,17 @@ impl Host {
 
     #[track_caller]
     fn call(&self, tool: &str, arguments: &Json) -> Json {
-        let called = self.memory.call(tool, &arguments.to_string());
-        let outcome = self.runtime.block_on(called).unwrap();
+        let arguments = arguments.to_string();
+        let outcome = self.runtime.block_on(self.memory.call(tool, &arguments)).unwrap();
         serde_json::from_str(outcome.json()).unwrap()
     }
 
     /// Adds memories to an agent with rows and to a store.
     fn fill(&self) {
-        let record = |number: usize| json!({ "type": "core", "content": content(number) });
-        let records: Vec<String> = (0..MEMORIES).map(|number| record(number).to_string()).collect();
-        self.call("import_records", &json!({ "agent_id": "ada", "records": records.join("\n") }));
+        for number in 0..MEMORIES {
+            let arguments = json!({ "agent_id": "ada", "content": content(number) });
+            self.call("add_core_memory", &arguments);
+        }
         (0..MEMORIES).for_each(|number| self.add_to_store(number));
     }
 
@@ -329,7 +329,7 @@ fn a_text_that_one_server_forgets_leaves_the_index_that_another_made() {
     forgets.call("forget_memory", &json!({ "text": name(7) }));
     let left = stems(&postgres);
     assert!(left.len() + 2 <= before.len(), "{} of {}", left.len(), before.len());
-    assert_eq!(with_name(7), [] as [Json; 0]);
+    assert!(with_name(7).is_empty());
     // What is deleted leaves it as well, and its vector.
     let administrator = database(&postgres.administrator_url_text());
     administrator.execute(VECTORS).unwrap();
@@ -392,7 +392,7 @@ fn a_searcher_whose_connection_ends_while_it_indexes_answers_rightly() {
         check(&host, &direct, "its connection breaks");
         check(&other, &direct, "its connection breaks");
     }
-    assert_eq!(stems(&postgres), []);
+    assert!(stems(&postgres).is_empty());
     administrator.execute("DROP TRIGGER breaks ON agent_memory.postings").unwrap();
     indexed(&other, &postgres);
     check(&host, &direct, "an index of another server");
@@ -426,7 +426,7 @@ fn a_damaged_index_is_made_anew() {
     // Whoever forgets a text does not leave it in an index that cannot be read.
     administrator.execute("UPDATE agent_memory.segments SET documents = '\\x01'").unwrap();
     host.call("forget_memory", &json!({ "text": name(7) }));
-    assert_eq!(stems(&postgres), []);
+    assert!(stems(&postgres).is_empty());
 }
 
 #[test]
@@ -434,5 +434,5 @@ fn a_host_that_only_looks_leaves_no_index() {
     let Some(postgres) = PostgresServer::start() else { return };
     Host::new(&postgres, true).fill();
     check(&Host::new(&postgres, false), &Host::new(&postgres, false), "no index");
-    assert_eq!(stems(&postgres), []);
+    assert!(stems(&postgres).is_empty());
 }

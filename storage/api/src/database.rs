@@ -8,8 +8,8 @@ pub enum Kind {
     /// The only copy of its contents. Its writers hold the lock of the place.
     Kept,
     /// A database that can be rebuilt from documents, for example a search index. It is stored
-    /// beside the lock of the place, is never synced, and may be deleted at any time. Its writers
-    /// take only SQLite's own lock and don't wait for it.
+    /// beside the lock of the place, or on its server, is never synced, and may be deleted at any
+    /// time. Its writers take only the database's own lock and don't wait for it.
     Derived,
 }
 

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::database::Database;
 use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::{State, lock_row};
+use super::pool::ROLLBACK_TIME;
 use super::query::literal;
 use super::server::{Server, place_key};
 use super::session::Session;
@@ -77,6 +78,19 @@ impl Database {
             }
             _ => error,
         })
+    }
+}
+
+/// Ends a transaction that changes a derived database, unless it has ended, and waits for that: the next
+/// one of the same call would find it busy.
+pub(crate) async fn roll_back(state: &mut State) {
+    let Some(mut connection) = state.connection.take().filter(|_| state.transacts) else { return };
+    state.transacts = false;
+    if connection.in_transaction {
+        let ended = connection.client().batch_execute("ROLLBACK");
+        let ended = tokio::time::timeout(ROLLBACK_TIME, ended).await;
+        // Otherwise the connection is closed later.
+        connection.in_transaction = !matches!(ended, Ok(Ok(())));
     }
 }
 

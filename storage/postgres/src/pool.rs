@@ -14,7 +14,7 @@ use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
 
 /// How long a transaction may take to be rolled back.
-const ROLLBACK_TIME: Duration = Duration::from_secs(1);
+pub(crate) const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
 /// A bounded number of connections.
 ///

@@ -65,8 +65,13 @@ impl Held {
                 failed.error(self.writes())
             }
             Ok(Err(failed)) => {
+                let error = failed.error(self.writes());
+                if matches!(self, Held::Derived(_)) {
+                    // Its end waits for the rollback.
+                    return Err(error);
+                }
                 state.roll_back();
-                failed.error(self.writes())
+                error
             }
             Err(stopped) => {
                 state.give_up();
@@ -104,6 +109,11 @@ impl Transaction {
     /// Rolls back what is open, and lets the database and the lock have another transaction.
     fn end(&self) {
         self.session.release();
+        if let Held::Derived(state) = &self.held {
+            let state = state.clone();
+            let rolled_back = async move { derived::roll_back(&mut *state.lock().await).await };
+            return self.session.server.wait(rolled_back);
+        }
         match self.held.state().try_lock() {
             Ok(mut state) => roll_back(&mut state),
             // A read of the lock's documents goes on.
