@@ -66,7 +66,7 @@ fn collection(row: Vec<Value>) -> Option<Collection> {
             Value::Text(digest) => Some(digest),
             _ => None,
         },
-        asked: serde_json::from_str(&asked).unwrap_or_default(),
+        asked: serde_json::from_str(&asked).ok()?,
         failures: integer(failures)?,
     })
 }

@@ -38,7 +38,7 @@ pub(crate) struct Similarities {
     documents: BTreeMap<i64, (i64, Vec<i64>)>,
 }
 
-/// Why vectors are not all compared.
+/// Which vectors were compared.
 enum Compared {
     All,
     Part(usize),
