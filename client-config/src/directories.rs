@@ -14,7 +14,8 @@ pub struct Directories {
     pub claude: Option<PathBuf>,
     /// `CODEX_HOME`, the directory of Codex; `.codex` in the home directory by default.
     pub codex: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`; `.config` in the home directory by default. Not on Windows and macOS.
+    /// `XDG_CONFIG_HOME`; `.config` in the home directory by default. On Windows and macOS, some programs
+    /// have another directory.
     pub xdg_config: Option<PathBuf>,
     /// `%APPDATA%` of Windows.
     pub app_data: Option<PathBuf>,
@@ -39,12 +40,12 @@ impl Directories {
         Ok(Directories { home, claude, codex, xdg_config, app_data, project: None })
     }
 
-    /// The directory for the configuration of programs without windows.
+    /// The directory for the configuration of programs that follow XDG on every system.
     pub(crate) fn config(&self) -> PathBuf {
         self.xdg_config.clone().unwrap_or_else(|| self.home.join(".config"))
     }
 
-    /// The directory for the configuration of programs with windows.
+    /// The directory for the configuration of programs that follow the custom of the system.
     pub(crate) fn of_windowed(&self) -> PathBuf {
         if cfg!(target_os = "macos") {
             self.home.join("Library/Application Support")

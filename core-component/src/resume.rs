@@ -75,7 +75,7 @@ pub(crate) struct Parts<'a> {
 pub(crate) struct Collected {
     /// None of them is empty.
     pub parts: Vec<Part>,
-    /// The agents of which the toolsets have told what they have.
+    /// The agents that the toolsets chose to tell of. One without any part may be among them.
     pub told: BTreeSet<String>,
     /// The other agents that the caller may use, and the stores.
     pub others: BTreeSet<String>,

@@ -25,8 +25,8 @@ pub(crate) trait Table {
     /// Whether a row has nothing to do with the rows around it.
     const STANDS_ALONE: bool = false;
 
-    /// The number of rows up to a key, and the sum of their stamps. `None` if each stamp has to be
-    /// compared.
+    /// The number of rows up to a key, and the sum of their stamps. If both are as in the index, the index
+    /// is up to date. `None` if a table cannot be checked so: then each stamp is compared.
     fn sum(&self, last: i64) -> Result<Option<Sum>, Self::Error>;
 
     /// The keys of the rows after a key, ascending, with their stamps.
@@ -44,8 +44,7 @@ pub(crate) trait Table {
     }
 
     /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as it
-    /// returns true. Leaves out what cannot
-    /// be read.
+    /// returns true. Leaves out what cannot be read.
     fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
     -> Result<(), Self::Error>;
 }

@@ -30,7 +30,7 @@ pub struct Toolset {
     /// Whether it is mounted by default.
     #[serde(rename = "default")]
     pub is_default: bool,
-    /// Its own settings.
+    /// The settings that only this toolset has.
     pub settings: Vec<ToolsetSetting>,
     /// The places in which it stores data, besides repositories.
     pub places: Vec<PlaceDescription>,

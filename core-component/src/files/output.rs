@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The text that the memory tool returns to the model.
+/// The text that a tool of this toolset returns to the model. Anthropic's memory tool answers with the
+/// same text.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {

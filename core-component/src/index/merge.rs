@@ -107,3 +107,43 @@ fn join(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::index::facts::Facts;
+
+    /// A long document of 4 parts and a note of one.
+    fn stored(gone: &[usize]) -> Stored {
+        let mut segment = Segment::default();
+        for (key, lengths) in [(1, &[100_u8; 4][..]), (2, &[5])] {
+            segment.begin(key, 0, 0, Facts::default());
+            segment.add_entry(lengths, true);
+        }
+        Stored { number: 1, work: MOST, segment, gone: BTreeSet::from_iter(gone.iter().copied()) }
+    }
+
+    #[test]
+    fn a_long_document_that_is_gone_leaves_little_work() {
+        assert_eq!(
+            [&[][..], &[0], &[1]].map(|gone| stored(gone).work_left()),
+            [MOST, MOST / 5, MOST * 4 / 5,]
+        );
+        assert_eq!(
+            [&[][..], &[0], &[1]].map(|gone| is_mostly_gone(&stored(gone))),
+            [false, true, false]
+        );
+        let grouped = |gone: &[usize], count| {
+            groups((0..count).map(|_| stored(gone)).collect())
+                .iter()
+                .map(Vec::len)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(grouped(&[], MAX_OF_SIZE), [0; 0], "each is too large to be merged");
+        assert_eq!(grouped(&[1], MAX_OF_SIZE), [MAX_OF_SIZE]);
+        assert_eq!(grouped(&[1], MAX_OF_SIZE - 1), [0; 0]);
+        assert_eq!(grouped(&[0], 2), [1, 1], "each is written anew by itself");
+    }
+}

@@ -15,7 +15,8 @@ use crate::time::Timestamp;
 /// The most texts of a batch.
 pub(super) const MAX_TEXTS: usize = 32;
 
-/// The pause after the first error of an embedder. It doubles with each further one.
+/// The pause after the first error of an embedder, in milliseconds. Each further error doubles the pause,
+/// up to `MAX_PAUSE`. An answer with vectors resets it.
 const PAUSE: i64 = 60_000;
 const MAX_PAUSE: i64 = 60 * PAUSE;
 

@@ -40,7 +40,7 @@ pub(super) enum Algorithm {
     EdDsa,
 }
 
-/// A public key that may sign tokens.
+/// A public key that may check the signatures of tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub id: Option<String>,
@@ -78,7 +78,7 @@ struct JwkSet {
     keys: Vec<Value>,
 }
 
-/// The keys of a set that may sign tokens. Others are passed over, as RFC 7517 wants it. None if the
+/// The keys of a set that may check the signatures of tokens. Others are passed over, as RFC 7517 wants it. None if the
 /// text is no set.
 pub(super) fn read_set(text: &[u8]) -> Option<Arc<[Key]>> {
     let set: JwkSet = serde_json::from_slice(text).ok()?;
@@ -113,7 +113,7 @@ impl Key {
         Some(Key { id: jwk.kid, algorithm: jwk.alg, material })
     }
 
-    /// Whether the key may sign with an algorithm.
+    /// Whether the key may check signatures of an algorithm.
     pub fn is_for(&self, algorithm: Algorithm) -> bool {
         use Algorithm::{EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
         let fits = match self.material {

@@ -76,7 +76,7 @@ impl Keys {
         })
     }
 
-    /// The keys with an id that may sign with an algorithm. It asks the issuer if it has to, while
+    /// The keys with an id that may check signatures of an algorithm. It asks the issuer if it has to, while
     /// other requests wait for the same answer.
     pub async fn find(
         self: &Arc<Self>,

@@ -48,8 +48,10 @@ impl WriterLock {
     }
 }
 
-/// Changes one tree. Its place is locked until this is dropped or the process ends. A transaction
-/// [begun](super::Database::begin) under the writer keeps the lock until it ends too.
+/// Changes one tree. It holds the lock of its place, or of one scope of it, until it is dropped or the
+/// process ends. On a database server, a commit releases the lock, and the next commit takes it again. A
+/// transaction [begun](super::Database::begin) under the writer keeps the lock until the transaction ends,
+/// too.
 ///
 /// Share it (`Arc`) with the thread that runs a commit. The lock is then held until the commit has
 /// returned, even if the call has ended.

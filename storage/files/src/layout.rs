@@ -1,4 +1,5 @@
-//! The paths of the parts of a place on the file system.
+//! Where a place has its documents and its lock directory on the file system, and the names in it that
+//! belong to the host.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub const OWN: &str = ".agent-memory";
 /// The suffixes of the files that SQLite keeps beside a database.
 pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// The paths of the parts of a place. Directories are created at their first use.
+/// Where a place has its documents and its lock directory. Directories are created at their first use.
 #[derive(Clone, Debug)]
 pub struct Layout {
     documents: Base,

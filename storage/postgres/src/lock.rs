@@ -111,7 +111,7 @@ impl Lock {
         Ok(state.connection.as_mut().expect("it was begun"))
     }
 
-    /// How long a statement may take until it is given up. The database gives it up before.
+    /// How long this program waits for the answer to a statement. The database stops a statement before.
     pub(crate) fn patience(&self) -> Duration {
         self.server.statement_time() + NETWORK_TIME
     }

@@ -72,7 +72,7 @@ impl Session {
         self.transacts.store(false, Ordering::SeqCst);
     }
 
-    /// How long some statements may take until they are given up. The database gives them up before.
+    /// How long this program waits for the answers to some statements. The database stops them before.
     pub fn patience(&self, statements: usize) -> Duration {
         let statements = u32::try_from(statements.max(1)).unwrap_or(u32::MAX);
         self.server.statement_time().saturating_mul(statements).saturating_add(NETWORK_TIME)
