@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
 
-use super::error::{RETRY, is_lost, lost, silent, storage_error};
+use super::error::{is_lost, lost, silent, storage_error};
 use super::pool::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
@@ -201,7 +201,7 @@ impl State {
 async fn within<T>(deadline: Instant, wait: impl Future<Output = T>) -> Result<T, Error> {
     timeout_at(deadline, wait).await.map_err(|_| {
         let message =
-            format!("all connections to the database are in use; {RETRY}, or allow more of them");
+            format!("all connections to the database are in use: allow more of them{UNCHANGED}");
         Error::new(ErrorCode::Busy, message)
     })
 }
