@@ -257,7 +257,7 @@ enum Met {
 enum Kind {
     /// It makes one commit.
     Writes,
-    /// It makes several, and an error says so.
+    /// It makes several, or reads and notes that it has read. What it could not do is told.
     InSteps,
     /// It changes nothing.
     Reads,
