@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::existing::{agent_not_granted, differs_only_in_case};
 use crate::names::NAME_ACCEPTED;
 use crate::page::{CURSOR_ACCEPTED, invalid_cursor_message};
-use crate::storage::{self, ErrorCode, MAY_STAND};
+use crate::storage::{self, ErrorCode, MAY_STAND, UNCHANGED};
 use crate::tool::{Call, Category, Refusal, ToolError, Violation, not_accepted};
 use crate::version::conflict_message;
 
@@ -92,8 +92,15 @@ impl Error {
     }
 
     /// The error of a call that has changed something: its message says so, once.
-    pub fn after_change(self) -> Self {
-        if self.message.ends_with(MAY_STAND) { self } else { self.with_suffix(MAY_STAND) }
+    pub fn after_change(mut self) -> Self {
+        if self.message.ends_with(MAY_STAND) {
+            return self;
+        }
+        // Storage knows of the last of the call's changes only.
+        if let Some(cause) = self.message.strip_suffix(UNCHANGED) {
+            self.message = cause.to_owned();
+        }
+        self.with_suffix(MAY_STAND)
     }
 
     /// The error of a transaction's commit. After `io` the commit may have happened.

@@ -5,6 +5,7 @@
 
 pub mod breaking_proxy;
 pub mod cut_disk;
+pub mod faulty_proxy;
 pub mod http_server;
 pub mod images;
 pub mod issuer;

@@ -1,6 +1,7 @@
 //! A PostgreSQL server of a test, in a scratch directory with a socket of its own.
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,11 +20,20 @@ use crate::skip::skip;
 /// The user and the group of the server, which refuses to run as root.
 const NOBODY: u32 = 65_534;
 
+/// The certificate of a server for the host `database.test`, of the root in `tls/root.pem`, until the year
+/// 2120.
+const CERTIFICATE: &str = include_str!("tls/server.pem");
+/// Its key.
+const KEY: &str = include_str!("tls/server.key");
+
 /// The superuser of the server, and its first database.
 const ADMINISTRATOR: &str = "postgres";
 
 /// The name of the socket in its directory.
 pub const SOCKET: &str = ".s.PGSQL.5432";
+
+/// The name of the configuration of a pooler in its directory.
+const CONFIGURATION: &str = "pgbouncer.ini";
 
 /// The time between two attempts to reach a new server.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -40,6 +50,26 @@ impl PostgresServer {
     /// Starts a server. `None` if this machine has no PostgreSQL: the test is then skipped.
     #[track_caller]
     pub fn start() -> Option<Self> {
+        Self::start_with("listen_addresses = ''", "local all all trust")
+    }
+
+    /// Starts a server that listens at an address of this machine, too: with TLS and the certificate in
+    /// `tests/src/tls`, or without TLS.
+    #[track_caller]
+    pub fn start_at(address: Ipv4Addr, has_tls: bool) -> Option<Self> {
+        let settings = format!("listen_addresses = '{address}'");
+        if !has_tls {
+            return Self::start_with(&settings, "local all all trust\nhost all all samehost trust");
+        }
+        let settings = format!(
+            "{settings}\nssl = on\nssl_cert_file = '../server.pem'\nssl_key_file = '../server.key'"
+        );
+        Self::start_with(&settings, "local all all trust\nhostssl all all samehost trust")
+    }
+
+    /// Starts a server with settings, and with the rules for the connections that it takes.
+    #[track_caller]
+    fn start_with(settings: &str, rules: &str) -> Option<Self> {
         let Some(programs) = programs() else {
             skip("there is no PostgreSQL, such as Debian's package `postgresql`");
             return None;
@@ -65,6 +95,18 @@ impl PostgresServer {
         ]);
         let made = initdb.arg(&data).current_dir(directory.path()).output().expect("initdb runs");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let configuration = data.join("postgresql.conf");
+        let made = fs::read_to_string(&configuration).expect("initdb made it");
+        fs::write(configuration, format!("{made}\n{settings}\n")).expect("a scratch file");
+        fs::write(data.join("pg_hba.conf"), format!("{rules}\n")).expect("a scratch file");
+        for (name, contents) in [("server.pem", CERTIFICATE), ("server.key", KEY)] {
+            let path = directory.path().join(name);
+            fs::write(&path, contents).expect("a scratch file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("its owner may");
+            if is_root() {
+                chown(&path, Some(NOBODY), Some(NOBODY)).expect("root may");
+            }
+        }
         let process = spawn(&programs, directory.path());
         let server = Self { process, programs, directory };
         let administrator = database(&server.url_of(ADMINISTRATOR, ADMINISTRATOR));
@@ -129,6 +171,7 @@ impl Drop for PostgresServer {
 #[derive(Debug)]
 pub struct Pooler {
     process: Child,
+    program: PathBuf,
     directory: TempDir,
 }
 
@@ -147,11 +190,12 @@ impl Pooler {
         };
         let directory = tempfile::tempdir().expect("a scratch directory");
         let own = directory.path();
-        let configuration = own.join("pgbouncer.ini");
+        let configuration = own.join(CONFIGURATION);
         let text = format!(
             "[databases]\nmemory = host={} dbname=memory user=memory\n\
              [pgbouncer]\nlisten_addr =\nlisten_port = 5432\nunix_socket_dir = {}\n\
-             auth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\n",
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\n\
+             server_login_retry = 1\n",
             server.socket_directory().display(),
             own.display(),
         );
@@ -161,17 +205,34 @@ impl Pooler {
                 chown(path, Some(NOBODY), Some(NOBODY)).expect("root may");
             }
         }
-        let mut pgbouncer = as_server_user(&program);
-        pgbouncer.arg("-q").arg(&configuration).current_dir(own);
-        pgbouncer.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = pgbouncer.spawn().expect("the pooler starts");
-        let pooler = Self { process, directory };
+        let process = spawn_pooler(&program, own);
+        let pooler = Self { process, program, directory };
+        pooler.wait();
+        Some(pooler)
+    }
+
+    /// Ends all connections at once, as a crash does, and starts the pooler again.
+    pub fn restart(&mut self) {
+        self.stop();
+        // The socket of the one that was killed.
+        let _ = fs::remove_file(self.directory.path().join(SOCKET));
+        self.process = spawn_pooler(&self.program, self.directory.path());
+        self.wait();
+    }
+
+    /// Waits until it listens.
+    fn wait(&self) {
         let until = Instant::now() + TIMEOUT;
-        while !pooler.socket_directory().join(SOCKET).exists() {
+        while !self.socket_directory().join(SOCKET).exists() {
             assert!(Instant::now() < until, "the pooler never listens");
             thread::sleep(PAUSE);
         }
-        Some(pooler)
+    }
+
+    fn stop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 
     /// The directory of the socket.
@@ -182,10 +243,15 @@ impl Pooler {
 
 impl Drop for Pooler {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.stop();
     }
+}
+
+fn spawn_pooler(program: &Path, directory: &Path) -> Child {
+    let mut pgbouncer = as_server_user(program);
+    pgbouncer.arg("-q").arg(directory.join(CONFIGURATION)).current_dir(directory);
+    pgbouncer.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    pgbouncer.spawn().expect("the pooler starts")
 }
 
 /// The URL of the database whose socket is in a directory.
@@ -206,8 +272,12 @@ pub fn database(url: &str) -> Server {
 }
 
 /// Works until the server answers.
+///
+/// # Panics
+///
+/// If it never answers, or the work fails.
 #[track_caller]
-fn once_it_answers<T>(work: impl Fn() -> Result<T, Error>) -> T {
+pub fn once_it_answers<T>(work: impl Fn() -> Result<T, Error>) -> T {
     let until = Instant::now() + TIMEOUT;
     loop {
         match work() {
@@ -225,7 +295,7 @@ fn spawn(programs: &Path, directory: &Path) -> Child {
     let mut postgres = as_server_user(&programs.join("postgres"));
     // No test takes away the power.
     postgres.args(["-c", "fsync=off"]);
-    postgres.args(["-c", "listen_addresses=", "-c", "max_connections=200", "-D"]);
+    postgres.args(["-c", "max_connections=200", "-D"]);
     postgres.arg(directory.join("data")).arg("-k").arg(directory).current_dir(directory);
     postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     postgres.spawn().expect("the server starts")

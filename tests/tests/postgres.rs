@@ -1,156 +1,18 @@
-//! Several servers with one memory on PostgreSQL: servers that are killed, a database that crashes,
-//! connections that break at the commit, and what is refused.
+//! A database that several servers share: connections that break at the commit, migrations, and what is
+//! refused.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, RwLock};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use agent_memory_host::database::{DatabaseOptions, Migrated, RowSecurity};
 use agent_memory_host::storage::api::Documents as _;
-use agent_memory_host::storage::{Area, Change, ErrorCode, Statement, Value};
+use agent_memory_host::storage::{Area, Change, ErrorCode};
 use agent_memory_storage_postgres::Server;
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::breaking_proxy::{Break, start_passing, start_proxy};
-use agent_memory_tests::http_server::{HttpServer, send_to};
 use agent_memory_tests::postgres::{self, PostgresServer, url_at};
 use agent_memory_tests::product::program;
-use serde_json::json;
-
-/// How many servers share the database.
-const SERVERS: usize = 3;
-/// How many clients each server has.
-const CLIENTS: usize = 3;
-/// How many memories each client adds.
-const ADDS: usize = 24;
-/// How often the first server is killed, and the database restarted in between.
-const KILLS: usize = 3;
-/// The time between two attempts of a client whose server or database is away.
-const PAUSE: Duration = Duration::from_millis(20);
-
-#[test]
-fn nothing_is_lost_or_doubled_between_servers_that_are_killed_and_a_database_that_crashes() {
-    race("json", |server, agent, content| {
-        let reader = server.tree("records", "").reader();
-        let document = reader.read(Area::Documents, &format!("{agent}.json"), u64::MAX).unwrap();
-        let text = String::from_utf8(document.expect("the agent has records").contents).unwrap();
-        text.matches(content).count()
-    });
-}
-
-#[test]
-fn no_row_is_lost_or_doubled_either() {
-    race("sqlite", |server, agent, content| {
-        let sql = "SELECT 1 FROM memories AS m JOIN agents AS a ON a.key = m.agent \
-                   WHERE a.name = ?1 AND m.content = ?2";
-        let parameters = [agent, content].map(|text| Value::Text(text.to_owned())).to_vec();
-        let statement = Statement { sql: sql.to_owned(), parameters };
-        server.database().query(&statement, 10).unwrap().rows.len()
-    });
-}
-
-/// Adds memories in a format of records, while servers are killed. `stored` counts the memories of an
-/// agent with a content.
-fn race(format: &str, stored: impl Fn(&Server, &str, &str) -> usize) {
-    let Some(mut database) = PostgresServer::start() else { return };
-    let scratch = tempfile::tempdir().unwrap();
-    let url_file = scratch.path().join("url");
-    fs::write(&url_file, database.url_text() + "\n").unwrap();
-    let start = || {
-        let arguments = [
-            "--toolset=records".to_owned(),
-            format!("--database-url-file={}", url_file.display()),
-            format!("--data-dir={}", scratch.path().join("data").display()),
-            "--lock-wait=60s".to_owned(),
-            format!("--records-format={format}"),
-        ];
-        HttpServer::start(&arguments, scratch.path())
-    };
-    let servers: Vec<RwLock<HttpServer>> = (0..SERVERS).map(|_| RwLock::new(start())).collect();
-    let acknowledged = Mutex::new(Vec::new());
-    let unanswered = Mutex::new(Vec::new());
-    let count = AtomicUsize::new(0);
-    let total = SERVERS * CLIENTS * ADDS;
-    thread::scope(|scope| {
-        for client in 0..SERVERS * CLIENTS {
-            let servers = &servers;
-            let acknowledged = &acknowledged;
-            let unanswered = &unanswered;
-            let count = &count;
-            scope.spawn(move || {
-                for number in 0..ADDS {
-                    let agent = if number % 2 == 0 { "shared" } else { &format!("own-{client}") };
-                    let content = format!("memory <{client}.{number}>");
-                    let server = &servers[client % SERVERS];
-                    let done = if add(server, agent, &content) { acknowledged } else { unanswered };
-                    done.lock().unwrap().push((agent.to_owned(), content));
-                    count.fetch_add(1, Ordering::SeqCst);
-                }
-            });
-        }
-        for kill in 1..=KILLS {
-            wait_until(|| count.load(Ordering::SeqCst) >= total * kill / (KILLS + 1));
-            // Requests in flight end with a broken connection.
-            let old = std::mem::replace(&mut *servers[0].write().unwrap(), start());
-            drop(old);
-            if kill == 2 {
-                database.restart();
-            }
-        }
-    });
-    let acknowledged = acknowledged.into_inner().unwrap();
-    let unanswered = unanswered.into_inner().unwrap();
-    println!("{} acknowledged, {} without an answer", acknowledged.len(), unanswered.len());
-    assert_eq!(acknowledged.len() + unanswered.len(), total);
-    assert!(acknowledged.len() > total / 2);
-    let server = server_of(&database);
-    for (agent, content) in &acknowledged {
-        assert_eq!(stored(&server, agent, content), 1, "{agent}: {content}");
-    }
-    for (agent, content) in &unanswered {
-        assert!(stored(&server, agent, content) <= 1, "{agent}: {content}");
-    }
-}
-
-/// Adds a memory. Whether it was acknowledged: otherwise the server ended before it answered. An error
-/// that names a retry changed nothing, so the same memory is added again.
-fn add(server: &RwLock<HttpServer>, agent: &str, content: &str) -> bool {
-    let until = Instant::now() + TIMEOUT;
-    loop {
-        assert!(Instant::now() < until, "{content} is never stored");
-        let reply = {
-            let arguments = json!({"agent_id": agent, "content": content});
-            let parameters = json!({"name": "add_core_memory", "arguments": arguments});
-            let running = server.read().unwrap();
-            let address = running.address.clone();
-            let bytes = running.stateless_bytes("tools/call", parameters);
-            // The server may be killed meanwhile.
-            drop(running);
-            send_to(&address, &bytes)
-        };
-        if reply.json().is_null() {
-            return false;
-        }
-        let result = &reply.json()["result"];
-        if result["isError"] != true {
-            assert_eq!(result["structuredContent"]["created"], true, "{}", reply.body);
-            return true;
-        }
-        assert!(reply.body.contains("try again"), "{}", reply.body);
-        thread::sleep(PAUSE);
-    }
-}
-
-fn wait_until(is_so: impl Fn() -> bool) {
-    let until = Instant::now() + TIMEOUT;
-    while !is_so() {
-        assert!(Instant::now() < until, "it takes too long");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
 
 fn server_of(database: &PostgresServer) -> Server {
     postgres::database(&database.url_text())

@@ -14,6 +14,9 @@ pub const MAX_CHANGES: usize = 1_000;
 /// The end of the message of a commit that failed after it may have made changes.
 pub const MAY_STAND: &str = "; the change may have been made: read before trying again";
 
+/// The end of the message of a call to storage that failed before it changed anything.
+pub const UNCHANGED: &str = "; nothing was changed: try again";
+
 /// One change of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {

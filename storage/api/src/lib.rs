@@ -14,8 +14,8 @@ mod tree;
 
 pub use call_key::CallKey;
 pub use change::{
-    Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, already_exists, check_consistent,
-    check_count, check_size, version_mismatch,
+    Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, UNCHANGED, already_exists,
+    check_consistent, check_count, check_size, version_mismatch,
 };
 pub use documents::{
     Area, Document, Documents, Entry, EntryKind, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Status,

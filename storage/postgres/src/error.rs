@@ -3,11 +3,8 @@
 use std::error::Error as _;
 use std::io;
 
-use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio_postgres::error::SqlState;
-
-/// What a caller may do after an error that leaves everything as it was.
-pub(crate) const RETRY: &str = "nothing was changed: try again";
 
 /// The error of storage for one of the database.
 pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
@@ -30,12 +27,14 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
             ErrorCode::TooLarge,
             "a text is too long for an index of the database: shorten it".to_owned(),
         ),
-        "53100" => (ErrorCode::NoSpace, "the disk of the database is full".to_owned()),
+        "53100" => {
+            (ErrorCode::NoSpace, "the disk of the database is full: make room on it".to_owned())
+        }
         "25006" => (ErrorCode::ReadOnly, "the database can only be read".to_owned()),
         "40001" | "40P01" => {
-            (ErrorCode::Busy, format!("others changed the database at the same time; {RETRY}"))
+            (ErrorCode::Busy, format!("others changed the database at the same time{UNCHANGED}"))
         }
-        "53300" => (ErrorCode::Busy, format!("the database has no free connection; {RETRY}")),
+        "53300" => (ErrorCode::Busy, format!("the database has no free connection{UNCHANGED}")),
         "42P01" | "3F000" => (ErrorCode::Io, NO_TABLES.to_owned()),
         "42501" => (
             ErrorCode::Permission,
@@ -49,14 +48,17 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
                 .to_owned(),
         ),
         _ if is_lost(error) => (ErrorCode::Busy, lost()),
-        _ => (ErrorCode::Io, format!("the database refused: {}", found.message())),
+        _ => {
+            let message = found.message();
+            (ErrorCode::Io, format!("the database refused: {message}: see the log of its server"))
+        }
     };
     Error { code, message, detail: Some(state.code().to_owned()) }
 }
 
 /// The message for a statement that was given up. Its transaction was rolled back.
 pub(crate) fn slow() -> String {
-    format!("a statement of the database took too long; {RETRY}")
+    format!("a statement of the database took too long{UNCHANGED}")
 }
 
 /// The message for a text that PostgreSQL cannot keep.
@@ -66,6 +68,9 @@ pub(crate) const NO_NUL: &str =
 /// The message for a database that was not migrated.
 pub(crate) const NO_TABLES: &str =
     "the database has no tables of agent-memory: run `agent-memory database migrate`";
+
+/// What tokio-postgres says of a server that answers a request for TLS with no.
+const NO_TLS: &str = "server does not support TLS";
 
 /// Whether the connection is of no use any more. The outcome of a COMMIT is then unknown.
 pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
@@ -85,12 +90,12 @@ pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
 
 /// The error of a database that does not answer in time. Nothing was committed.
 pub(crate) fn silent() -> Error {
-    Error::new(ErrorCode::Busy, format!("the database does not answer; {RETRY}"))
+    Error::new(ErrorCode::Busy, format!("the database does not answer{UNCHANGED}"))
 }
 
 /// The message after a connection was lost before the commit.
 pub(crate) fn lost() -> String {
-    format!("the connection to the database was lost; {RETRY}")
+    format!("the connection to the database was lost{UNCHANGED}")
 }
 
 /// How the standard library begins the error for a host name without an address.
@@ -102,16 +107,24 @@ fn unreachable(error: &tokio_postgres::Error) -> Error {
         if let Some(error) = found.downcast_ref::<io::Error>() {
             let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
             let message = if is_tls {
-                format!("the certificate of the database cannot be verified: {error}")
+                format!(
+                    "the certificate of the database cannot be verified ({error}): name its host in the \
+                     URL, and the file with its root in `SSL_CERT_FILE`"
+                )
             } else if error.to_string().starts_with(NO_ADDRESS) {
-                format!("the host of the database has no address; {RETRY}, or correct the URL")
+                format!("the host of the database has no address: correct the URL{UNCHANGED}")
             } else {
-                format!("the database cannot be reached ({}); {RETRY}", error.kind())
+                format!("the database cannot be reached ({}){UNCHANGED}", error.kind())
             };
             let code = if is_tls { ErrorCode::Permission } else { ErrorCode::Busy };
             return Error { code, message, detail: Some(format!("{:?}", error.kind())) };
         }
         source = found.source();
+    }
+    if error.source().is_some_and(|source| source.to_string() == NO_TLS) {
+        let message = "the server of the database has no TLS: turn it on there, or write \
+                       `sslmode=disable` in the URL for a network that you trust";
+        return Error::new(ErrorCode::Permission, message);
     }
     let message =
         if error.is_closed() { lost() } else { format!("the database cannot be used: {error}") };

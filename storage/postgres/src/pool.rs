@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{Client, NoTls};
 
-use super::error::{RETRY, silent, storage_error};
+use super::error::{silent, storage_error};
 use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
 
@@ -124,7 +124,7 @@ impl Pool {
 async fn free(all: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePermit, Error> {
     let permit = timeout_at(until, all.clone().acquire_owned()).await.map_err(|_| {
         let message =
-            format!("all connections to the database are in use; {RETRY}, or allow more of them");
+            format!("all connections to the database are in use: allow more of them{UNCHANGED}");
         Error::new(ErrorCode::Busy, message)
     })?;
     Ok(permit.expect("it is never closed"))

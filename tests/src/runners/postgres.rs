@@ -1,5 +1,7 @@
-//! The embedding library with its places on PostgreSQL. Each case has a tenant of its own.
+//! The embedding library with its places on PostgreSQL. Each case has a tenant of its own, and every tenth
+//! one a pooler in transaction mode. With `AGENT_MEMORY_POOLER=1` all cases have it.
 
+use std::env;
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -17,7 +19,7 @@ use agent_memory_storage_postgres::{Options, Reader, Server};
 use serde_json::{Value, json};
 
 use crate::TIMEOUT;
-use crate::postgres::PostgresServer;
+use crate::postgres::{Pooler, PostgresServer, url_at};
 use crate::runners::component::ComponentSession;
 use crate::scratch::Scratch;
 
@@ -34,8 +36,14 @@ const LAYERS: [&str; 5] =
 /// The beginning of the locations of stores.
 const STORES: &str = "postgresql:stores";
 
-/// The URL of the server of this run.
-static URL: Mutex<Option<DatabaseUrl>> = Mutex::new(None);
+/// The variable that asks for a pooler in every case.
+const POOLER: &str = "AGENT_MEMORY_POOLER";
+
+/// The connections of the pooler: more than those of the cases that run at once.
+const POOLED: usize = 40;
+
+/// The URL of the server of this run, and that of its pooler.
+static URLS: Mutex<Option<(DatabaseUrl, DatabaseUrl)>> = Mutex::new(None);
 
 /// The last tenant.
 static TENANT: AtomicI64 = AtomicI64::new(0);
@@ -44,8 +52,17 @@ static TENANT: AtomicI64 = AtomicI64::new(0);
 #[track_caller]
 pub fn report(cases: &[Case]) -> Option<Report> {
     let server = PostgresServer::start()?;
-    *URL.lock().expect("no panic") = Some(server.url());
+    let pooler = Pooler::start(&server, POOLED);
+    let pooled = pooler.as_ref().map(|pooler| url_at(pooler.socket_directory()));
+    let pooled = pooled.map_or_else(|| server.url(), |url| url.parse().expect("a URL"));
+    *URLS.lock().expect("no panic") = Some((server.url(), pooled));
     Some(super::report(RUNNER, PostgresSession::start, &Expectations::load(RUNNER), cases))
+}
+
+/// Whether a case has a pooler: always the same one case in ten.
+fn is_pooled(case: &Case) -> bool {
+    env::var(POOLER).is_ok_and(|asked| !matches!(asked.as_str(), "" | "0"))
+        || case.name.bytes().map(usize::from).sum::<usize>() % 10 == 0
 }
 
 /// A case with its places on the server.
@@ -58,7 +75,8 @@ struct PostgresSession {
 
 impl PostgresSession {
     fn start(case: &Case) -> Result<Box<dyn Session>, String> {
-        let url = URL.lock().expect("no panic").clone().ok_or("there is no server")?;
+        let urls = URLS.lock().expect("no panic").clone().ok_or("there is no server")?;
+        let url = if is_pooled(case) { urls.1 } else { urls.0 };
         let tenant = TENANT.fetch_add(1, Ordering::Relaxed) + 1;
         let options = DatabaseOptions::new(url.clone()).with_connections(2).with_tenant(tenant);
         let server = Server::new(Options {
