@@ -348,8 +348,8 @@ fn a_memory_is_the_same_in_a_database_and_back_in_files() {
     }
 
     // All go on, with ids that nothing had.
-    let (of_back, of_server) =
-        (back.memory("sqlite"), on_server(DatabaseOptions::new(server.url())));
+    let of_back = back.memory("sqlite");
+    let of_server = on_server(DatabaseOptions::new(server.url()));
     for memory in [&here.memory("sqlite"), &of_back, &of_server] {
         for (tool, arguments) in [
             ("store_memory", json!({"agent_id": "ada", "type": "core", "content": "after"})),
@@ -448,7 +448,8 @@ fn nothing_of_another_memory_is_overwritten() {
     let Some(server) = PostgresServer::start() else { return };
     let caller = Caller::new();
     let url = server.url_text();
-    let (here, other) = (Machine::new(), Machine::new());
+    let here = Machine::new();
+    let other = Machine::new();
     for (machine, text) in [(&here, "mine"), (&other, "another's")] {
         let memory = machine.memory("sqlite");
         let store = json!({"agent_id": "ada", "type": "core", "content": text});
@@ -523,7 +524,9 @@ fn a_memory_is_moved_to_a_tenant_and_back() {
     let options = DatabaseOptions::new(server.url());
     options.create_tenant("acme").unwrap();
     let caller = Caller::new();
-    let (here, other, back) = (Machine::new(), Machine::new(), Machine::new());
+    let here = Machine::new();
+    let other = Machine::new();
+    let back = Machine::new();
     let url = server.url_text();
     for (machine, text) in [(&here, "mine"), (&other, "another's")] {
         let memory = machine.memory("sqlite");

@@ -53,8 +53,8 @@ pub struct Move {
     tenant: Option<String>,
 
     /// Only show what would be moved, and what stands in the way
-    #[arg(long)]
-    dry_run: bool,
+    #[arg(long = "dry-run")]
+    only_shows: bool,
 
     #[command(flatten)]
     database: DatabaseArgs,
@@ -102,7 +102,7 @@ impl Move {
         if work.has_problems() {
             return Err(Error::tool("nothing was moved, since something stands in the way"));
         }
-        if !self.dry_run {
+        if !self.only_shows {
             for (pass, name) in [(Pass::Copy, "copying"), (Pass::Verify, "verifying")] {
                 work.begin(counts(&places, None).all());
                 for place in &mut places {
@@ -120,16 +120,16 @@ impl Move {
     }
 
     fn tell(&self, toolsets: &[&Toolset], places: &[Place]) -> Result<(), Error> {
-        let moved = if self.dry_run { "to move" } else { "moved" };
+        let moved = if self.only_shows { "to move" } else { "moved" };
         for toolset in toolsets {
             let counts = counts(places, Some(&toolset.name));
             if counts.places > 0 {
-                print(&format!("{}: {moved} {}", toolset.name, counts.shown(self.dry_run)))?;
+                print(&format!("{}: {moved} {}", toolset.name, counts.shown(self.only_shows)))?;
             }
         }
         if places.is_empty() {
             print_note("there is nothing to move");
-        } else if !self.dry_run {
+        } else if !self.only_shows {
             print_note(if self.to.is_some() { INTO_DATABASE } else { INTO_FILES });
         }
         Ok(())
@@ -143,8 +143,8 @@ impl Move {
         }
         for name in &self.toolsets {
             if description().toolset(name).map_err(Error::usage)?.places.is_empty() {
-                let message = "has no memory that a database holds: leave it out";
-                return Err(Error::usage(format!("`{name}` {message}")));
+                let message = format!("`{name}` has no memory that a database holds: leave it out");
+                return Err(Error::usage(message));
             }
         }
         Ok(all.filter(|toolset| self.toolsets.contains(&toolset.name)).collect())
@@ -175,8 +175,8 @@ const CHANGED: &str = "the copy differs: somebody wrote to the source or to the 
                        writes there, and start again; what differs for good has to be removed from the \
                        target before";
 
-const INTO_DATABASE: &str = "each document and row was read in the database, and is the same. The files are \
-    still there, and nothing uses them any more: keep them as a backup, or delete them\n\
+const INTO_DATABASE: &str = "each document and row was read in the database, and is the same. The files \
+    are as they were: keep them as a backup\n\
     next: start the servers with the same URL, as `agent-memory serve --database-url-file FILE`, and \
     without options that name a directory or a file for a toolset\n\
     the logs in repositories stay there; indexes for searches are made anew";

@@ -16,13 +16,14 @@ pub(super) struct Place<'a> {
     name: String,
     source: Tree,
     target: &'a Storage,
-    /// Keeps the writers of this machine from the source. A database has no lock for so long.
+    /// The lock of a source on this machine. A database keeps none for so long.
     _lock: Option<Writer>,
     pub counts: Counts,
 }
 
 impl<'a> Place<'a> {
-    /// The places of a toolset that have anything in the source. Those on this machine are locked.
+    /// The places of a toolset that have anything in the source. Writers of this machine are locked out
+    /// of them, until all places are moved.
     pub fn all(
         work: &mut Work<'_>,
         toolset: &'static Toolset,
@@ -32,15 +33,15 @@ impl<'a> Place<'a> {
         let mut places = Vec::new();
         for description in &toolset.places {
             let kind = PlaceKind::Named(description.label.clone());
-            let others = match description.is_family() {
-                true => target.list_places(&kind, &[])?,
-                false => Vec::new(),
-            };
+            let is_family = description.is_family();
+            let others = if is_family { target.list_places(&kind, &[])? } else { Vec::new() };
             for name in from.list_places(&kind, &[])? {
                 let in_any_case = |other: &&String| other.eq_ignore_ascii_case(&name);
                 if let Some(other) = others.iter().find(in_any_case).filter(|other| **other != name)
                 {
-                    work.problem(&format!("`{name}` is written `{other}` in the target"));
+                    work.problem(&format!(
+                        "`{name}` is written `{other}` in the target: rename one of them"
+                    ));
                 }
                 let at = storage::Place::in_group(&description.label, &name);
                 let source = from.open(&at, &[])?;
