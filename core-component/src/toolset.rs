@@ -188,6 +188,8 @@ pub(crate) struct DatabaseDescription {
     pub name: &'static str,
     /// The SQL dialects that the component has statements for.
     pub dialects: &'static [&'static str],
+    /// The statements that make an empty database in SQLite, in order.
+    pub sqlite_tables: &'static [&'static str],
     /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the
     /// type `tenant`, a number whose default is the tenant of the transaction. Each of a derived database
     /// has one of the type `place`, a text whose default is the place of the transaction, too: a place

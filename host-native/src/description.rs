@@ -91,6 +91,9 @@ pub struct DatabaseDescription {
     pub name: String,
     /// The SQL dialects that the component supports.
     pub dialects: Vec<String>,
+    /// The statements that make an empty database in SQLite, in order.
+    #[serde(default)]
+    pub sqlite_tables: Vec<String>,
     /// The statements that make its tables on PostgreSQL, in order.
     #[serde(default)]
     pub postgres_tables: Vec<String>,

@@ -14,6 +14,8 @@ pub(super) const DATABASE: &str = "search.db";
 pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
     name: DATABASE,
     dialects: &["sqlite", "postgres"],
+    // A search makes them.
+    sqlite_tables: &[],
     postgres_tables: POSTGRES_TABLES,
 };
 

@@ -1,6 +1,6 @@
 //! The place of the layers.
 
-use super::database::POSTGRES_TABLES;
+use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use super::error::Error;
 use crate::storage::database::{Connection, Kind};
 use crate::storage::{self, ErrorCode, Place};
@@ -24,6 +24,7 @@ pub(super) const FILE: PlaceDescription = PlaceDescription {
     databases: &[DatabaseDescription {
         name: DATABASE,
         dialects: &["sqlite", "postgres"],
+        sqlite_tables: SQLITE_TABLES,
         postgres_tables: POSTGRES_TABLES,
     }],
     missing: "this host has no database for layers: set one, or mount the toolset `layers` where \

@@ -1,6 +1,6 @@
 //! The place of the records.
 
-use super::database::POSTGRES_TABLES;
+use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
 
 /// Its label.
@@ -20,6 +20,7 @@ pub(super) const DIRECTORY: PlaceDescription = PlaceDescription {
     databases: &[DatabaseDescription {
         name: DATABASE,
         dialects: &["sqlite", "postgres"],
+        sqlite_tables: SQLITE_TABLES,
         postgres_tables: POSTGRES_TABLES,
     }],
     missing: "this host has no directory for records: set one, or mount the toolset `records` \

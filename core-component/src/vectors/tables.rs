@@ -12,6 +12,8 @@ const DATABASE: &str = "vectors.db";
 pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
     name: DATABASE,
     dialects: &["sqlite", "postgres"],
+    // A search makes them.
+    sqlite_tables: &[],
     postgres_tables: POSTGRES_TABLES,
 };
 

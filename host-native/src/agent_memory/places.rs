@@ -6,6 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 impl AgentMemory {
+    /// The storage of all places.
+    #[cfg(all(feature = "cli", feature = "postgres"))]
+    pub(crate) fn storage(&self) -> &storage::Storage {
+        &self.own.storage
+    }
+
     /// The directory of the place with this label, or that of its file; none if that place is not
     /// granted. The part that existed when this was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {

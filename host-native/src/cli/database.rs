@@ -1,5 +1,5 @@
 use super::output::{print, print_note};
-use super::setting::{Setting, checked_name};
+use super::setting::{Setting, checked_name, is_blank};
 use super::{Error, help};
 use crate::Builder;
 use crate::database::{DatabaseOptions, DatabaseUrl, Migrated, TenantName};
@@ -148,6 +148,20 @@ impl DatabaseArgs {
         })
     }
 
+    /// The database at the URL of another option. If it is empty, that of these options.
+    pub(super) fn at(&self, option: &str, url: &OsString) -> Result<DatabaseOptions, Error> {
+        if is_blank(url) {
+            return self.required();
+        }
+        if self.database_url.is_some() || self.database_url_file.is_some() {
+            return Err(Error::usage(format!(
+                "`{option}` has a URL, and another option has one, too: leave one of them out"
+            )));
+        }
+        let url = Setting::parse(option, Some(url)).expect("it is given");
+        self.with_pool(read_url(&url)?)
+    }
+
     /// The database that is given; none if there is none.
     fn options(&self) -> Result<Option<DatabaseOptions>, Error> {
         let url = Setting::parse("--database-url", self.database_url.as_ref());
@@ -164,16 +178,20 @@ impl DatabaseArgs {
                 )));
             }
         };
+        self.with_pool(url).map(Some)
+    }
+
+    fn with_pool(&self, url: DatabaseUrl) -> Result<DatabaseOptions, Error> {
         let options = DatabaseOptions::new(url);
         let pool = Setting::parse("--database-pool", self.database_pool.as_ref());
-        Ok(Some(match pool {
+        Ok(match pool {
             None => options,
             Some(pool) => {
                 options.with_connections(pool.read("a number from 2 to 1000", |text| {
                     text.parse().ok().filter(|number| (2..=1000).contains(number))
                 })?)
             }
-        }))
+        })
     }
 }
 

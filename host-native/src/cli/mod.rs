@@ -14,6 +14,8 @@ mod install;
 mod logging;
 mod man;
 mod models;
+#[cfg(feature = "postgres")]
+mod moving;
 mod oauth;
 mod options;
 mod output;
@@ -73,6 +75,8 @@ pub enum Command {
     Token(token::TokenCommand),
     #[cfg(feature = "postgres")]
     Database(database::DatabaseCommand),
+    #[cfg(feature = "postgres")]
+    Move(Box<moving::Move>),
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
@@ -104,6 +108,8 @@ impl Command {
             Command::Token(token) => token.run(),
             #[cfg(feature = "postgres")]
             Command::Database(database) => database.run(),
+            #[cfg(feature = "postgres")]
+            Command::Move(moving) => moving.run(),
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Prompt(prompt) => prompt.run(),

@@ -70,7 +70,7 @@ impl DataDirectory {
         }
     }
 
-    fn set(&self, builder: Builder) -> Result<Builder, Error> {
+    pub(super) fn set(&self, builder: Builder) -> Result<Builder, Error> {
         Ok(match Setting::parse("--data-dir", self.data_dir.as_ref()) {
             Some(directory) => builder.data_dir(directory.path()?),
             None => builder,
@@ -369,7 +369,8 @@ impl Testing {
     }
 }
 
-fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
+/// Starts the log at a level, or at that of a variable.
+pub(super) fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
     if let Some(level) = Setting::parse("--log-level", level) {
         logging::start(level.read(LOG_LEVEL, value::log_level)?);
         return Ok(());

@@ -333,7 +333,7 @@ fn check_changes(changes: &[Change]) -> Result<(), Refused> {
 }
 
 /// The most bytes of a path: an entry of an index of PostgreSQL has at most 2,704.
-const MAX_PATH: usize = 2_500;
+pub const MAX_PATH: usize = 2_500;
 
 fn check_length(path: &str) -> Result<(), Error> {
     if path.len() <= MAX_PATH {

@@ -34,6 +34,7 @@ mod transaction;
 mod url;
 mod value;
 
+pub use commit::MAX_PATH;
 pub use database::Database;
 pub use documents::{Reader, Tree};
 pub use lock::{Lock, Scope};

@@ -8,5 +8,5 @@ mod writer;
 
 pub(super) use reader::Reader;
 pub(super) use rows::Rows;
-pub(super) use schema::{POSTGRES_TABLES, has_tables, prepare};
+pub(super) use schema::{POSTGRES_TABLES, SQLITE_TABLES, has_tables, prepare};
 pub(super) use writer::{NewItem, Writer};

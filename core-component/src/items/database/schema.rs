@@ -5,7 +5,7 @@ use crate::items::error::{Code, Error};
 use crate::storage;
 use crate::storage::database::{Dialect, Rows, Statement, Transaction};
 
-/// The version of the schema, which is in `user_version`.
+/// The version of the schema, which is in `user_version`. The last statement sets it.
 const VERSION: i64 = 1;
 
 /// The tables and indexes. Once a version is released, its schema never changes.
@@ -15,7 +15,7 @@ const VERSION: i64 = 1;
 /// - `paths` is the JSON list of the fields that a search reads. All if it is null.
 /// - `stamp` is [`stamp`](crate::items::item::stamp): a search finds by it what has changed.
 /// - No id is used twice, because the index of a search knows rows by their ids.
-const SCHEMA: &[&str] = &[
+pub(in crate::items) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE items (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         namespace TEXT NOT NULL,
@@ -32,6 +32,7 @@ const SCHEMA: &[&str] = &[
     "CREATE INDEX items_by_namespace ON items (namespace, id, stamp, expires_at)",
     "CREATE INDEX items_by_updated_at ON items (updated_at, id, namespace, expires_at)",
     "CREATE INDEX items_by_expires_at ON items (expires_at) WHERE expires_at IS NOT NULL",
+    "PRAGMA user_version = 1",
 ];
 
 /// The same on PostgreSQL.
@@ -69,8 +70,7 @@ pub(in crate::items) fn prepare(transaction: &dyn Transaction) -> Result<(), Err
     if !transaction.query(&any, 1)?.rows.is_empty() {
         return Err(of_another_program());
     }
-    let mut statements: Vec<Statement> = SCHEMA.iter().map(|sql| statement(sql, [])).collect();
-    statements.push(statement(&format!("PRAGMA user_version = {VERSION}"), []));
+    let statements: Vec<Statement> = SQLITE_TABLES.iter().map(|sql| statement(sql, [])).collect();
     transaction.execute(&statements)?;
     Ok(())
 }

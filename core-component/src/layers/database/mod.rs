@@ -16,7 +16,7 @@ pub(super) use batch::{Batch, agent_of, lease, waiting};
 pub(super) use forget::Rows;
 pub(super) use reader::{Reader, agent_names};
 pub(super) use rows::{LayerRows, collection_of};
-pub(super) use schema::POSTGRES_TABLES;
+pub(super) use schema::{POSTGRES_TABLES, SQLITE_TABLES};
 pub(super) use search::{Query, Searched};
 pub(super) use whole::Position;
 pub(super) use writer::{OF_TASK, Writer};

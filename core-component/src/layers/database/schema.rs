@@ -4,10 +4,21 @@ use std::collections::BTreeSet;
 
 use super::sql::{integer, into_text, statement};
 use crate::layers::error::{Code, Error};
-use crate::storage::database::{Dialect, Statement, Transaction, Value};
+use crate::storage::database::{Dialect, Statement, Transaction};
 
-/// The tables and indexes of spec 002, word for word.
-const SPEC: &[&str] = &[
+/// The tables and indexes: those of spec 002, word for word, and our own. `user_version` is left to the
+/// program of spec 002.
+///
+/// `layers_agents` has each agent.
+/// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
+/// recent memories that it stands for, and who wrote it.
+/// `layers_batches` has the recent memories that wait for a summary by a model, at most one batch
+/// an agent: their ids as a JSON array, and a digest of their texts. `leased_until` is in
+/// milliseconds since 1970.
+///
+/// None is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open the
+/// database any more.
+pub(in crate::layers) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS core_memories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     agent_id TEXT NOT NULL,
@@ -47,24 +58,7 @@ const SPEC: &[&str] = &[
     archived_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
 )",
     "CREATE INDEX IF NOT EXISTS idx_compost_agent ON memory_compost(agent_id)",
-];
-
-/// The tables of spec 002.
-const SPEC_TABLES: [&str; 5] =
-    ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
-
-/// Our own tables. `user_version` is left to the program of spec 002.
-///
-/// `layers_agents` has each agent.
-/// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
-/// recent memories that it stands for, and who wrote it.
-/// `layers_batches` has the recent memories that wait for a summary by a model, at most one batch
-/// an agent: their ids as a JSON array, and a digest of their texts. `leased_until` is in
-/// milliseconds since 1970.
-///
-/// None is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open the
-/// database any more.
-const OURS: &[&str] = &[
+    // Our own.
     "CREATE TABLE IF NOT EXISTS layers_schema (version INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS layers_agents (agent_id TEXT PRIMARY KEY)",
     "CREATE INDEX IF NOT EXISTS layers_agents_by_name ON layers_agents (agent_id COLLATE NOCASE)",
@@ -92,7 +86,12 @@ const OURS: &[&str] = &[
     UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories
     UNION SELECT agent_id FROM memory_compost",
     "DELETE FROM layers_schema",
+    "INSERT INTO layers_schema (version) VALUES (1)",
 ];
+
+/// The tables of spec 002.
+const SPEC_TABLES: [&str; 5] =
+    ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
 
 /// The same on PostgreSQL, where no other program writes. The moments are text, as SQLite has them.
 /// `lower_id` ignores the case of ASCII letters, as `NOCASE` does: it is the only one that the
@@ -183,7 +182,7 @@ pub(in crate::layers) const POSTGRES_TABLES: &[&str] = &[
 const OUR_TABLES: [&str; 4] =
     ["layers_schema", "layers_agents", "layers_summaries", "layers_batches"];
 
-/// The version of our own tables.
+/// The version of our own tables, which the last statement notes.
 const VERSION: i64 = 1;
 
 /// The tables that a database has.
@@ -252,10 +251,7 @@ pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     if tables.has_ours() && tables.has_spec() {
         return Ok(tables);
     }
-    let missing = SPEC.iter().chain(OURS).map(|sql| statement(sql, []));
-    let mut statements: Vec<Statement> = missing.collect();
-    let version = "INSERT INTO layers_schema (version) VALUES (?1)";
-    statements.push(statement(version, [Value::Integer(VERSION)]));
+    let statements: Vec<Statement> = SQLITE_TABLES.iter().map(|sql| statement(sql, [])).collect();
     transaction.execute(&statements)?;
     Tables::read(transaction)
 }

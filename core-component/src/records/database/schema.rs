@@ -5,7 +5,7 @@ use crate::records::error::{Code, Error};
 use crate::storage;
 use crate::storage::database::{Dialect, Rows, Statement, Transaction};
 
-/// The version of the schema, which is in `user_version`.
+/// The version of the schema, which is in `user_version`. The last statement sets it.
 const VERSION: i64 = 1;
 
 /// The most agents that are listed.
@@ -27,7 +27,7 @@ pub(super) const MAX_AGENTS: u32 = 10_000;
 ///   has changed since the index was brought up to date.
 /// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
 ///   page without sorting. The filters by type and by category have indexes in the default order.
-const SCHEMA: &[&str] = &[
+pub(in crate::records) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE agents (
         key INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE COLLATE NOCASE,
@@ -81,6 +81,7 @@ const SCHEMA: &[&str] = &[
         ON memories (agent, category, accessed_at DESC, created_at DESC, id, archived)
         WHERE category IS NOT NULL",
     "CREATE INDEX memories_by_key ON memories (agent, key, stamp)",
+    "PRAGMA user_version = 1",
 ];
 
 /// The same on PostgreSQL. `lower_name` ignores the case of ASCII letters, as `NOCASE` does: it is the
@@ -159,8 +160,7 @@ pub(in crate::records) fn prepare(transaction: &dyn Transaction) -> Result<(), E
         let message = "`memories.db` belongs to another program: move it away, and try again";
         return Err(Error::new(Code::CorruptedData, message));
     }
-    let mut statements: Vec<Statement> = SCHEMA.iter().map(|sql| statement(sql, [])).collect();
-    statements.push(statement(&format!("PRAGMA user_version = {VERSION}"), []));
+    let statements: Vec<Statement> = SQLITE_TABLES.iter().map(|sql| statement(sql, [])).collect();
     transaction.execute(&statements)?;
     Ok(())
 }

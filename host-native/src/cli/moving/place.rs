@@ -1,0 +1,166 @@
+//! A place of a toolset, in the source and in the target.
+
+use super::table::Table;
+use super::work::{Counts, Pass, Work};
+use super::{documents, rows};
+use crate::storage::api::Documents as _;
+use crate::storage::{
+    self, Area, Database, DatabaseKind, Dialect, Error, ErrorCode, PlaceKind, Storage, Tree, Writer,
+};
+use crate::{DatabaseDescription, PlaceDescription, Toolset};
+
+/// A place that is moved.
+pub(super) struct Place<'a> {
+    pub toolset: &'static str,
+    description: &'static PlaceDescription,
+    name: String,
+    source: Tree,
+    target: &'a Storage,
+    /// The lock of a source on this machine. A database keeps none for so long.
+    _lock: Option<Writer>,
+    pub counts: Counts,
+}
+
+impl<'a> Place<'a> {
+    /// The places of a toolset that have anything in the source. Writers of this machine are locked out
+    /// of them, until all places are moved.
+    pub fn all(
+        work: &mut Work<'_>,
+        toolset: &'static Toolset,
+        from: &Storage,
+        target: &'a Storage,
+    ) -> Result<Vec<Self>, Error> {
+        let mut places = Vec::new();
+        for description in &toolset.places {
+            let kind = PlaceKind::Named(description.label.clone());
+            let is_family = description.is_family();
+            let others = if is_family { target.list_places(&kind, &[])? } else { Vec::new() };
+            for name in from.list_places(&kind, &[])? {
+                let in_any_case = |other: &&String| other.eq_ignore_ascii_case(&name);
+                if let Some(other) = others.iter().find(in_any_case).filter(|other| **other != name)
+                {
+                    work.problem(&format!(
+                        "`{name}` is written `{other}` in the target: rename one of them"
+                    ));
+                }
+                let at = storage::Place::in_group(&description.label, &name);
+                let source = from.open(&at, &[])?;
+                if !has_anything(&source, description)? {
+                    continue;
+                }
+                let is_here = source.lock_key().directory().is_some();
+                let lock = is_here.then(|| work.lock(&source)).transpose()?;
+                places.push(Place {
+                    toolset: &toolset.name,
+                    description,
+                    name,
+                    source,
+                    target,
+                    _lock: lock,
+                    counts: Counts::default(),
+                });
+            }
+            tell_of_descriptions(work, description, from)?;
+        }
+        Ok(places)
+    }
+
+    /// The place for people.
+    pub fn shown(&self) -> String {
+        match self.name.as_str() {
+            "" => self.toolset.to_owned(),
+            name => format!("{}/{name}", self.toolset),
+        }
+    }
+
+    /// Carries out a pass on its documents and its rows.
+    pub fn pass(&mut self, work: &mut Work<'_>, pass: Pass) -> Result<(), Error> {
+        let mut counts = Counts { places: 1, ..Counts::default() };
+        let target = self.target(work, pass)?;
+        documents::pass(work, pass, &self.source, target.as_ref(), &mut counts)?;
+        for database in &self.description.databases {
+            let Some(source) = opened(&self.source, database, false)? else { continue };
+            let target = target.as_ref().expect("a place with databases is in no family");
+            let of = opened(target, database, false)?;
+            let is_server = |database: &&Database| database.dialect() == Dialect::Postgres;
+            let server = of.as_ref().filter(is_server).unwrap_or(&source);
+            let tables = Table::all(server, database)?;
+            let is_of_other = |database: &Database| rows::is_foreign(database, &tables);
+            if pass == Pass::Check && of.as_ref().map_or(Ok(false), is_of_other)? {
+                let location = target.location();
+                work.problem(&format!(
+                    "`{location}` has a database of another program: move it away"
+                ));
+                continue;
+            }
+            let of = match of {
+                None if pass == Pass::Copy && rows::has_any(&source, &tables)? => {
+                    opened(target, database, true)?
+                }
+                of => of,
+            };
+            let moved = rows::Moved { pass, source, target: of, tables: &tables, database };
+            moved.run(work, &mut counts)?;
+        }
+        if pass == Pass::Check {
+            self.counts = counts;
+        }
+        Ok(())
+    }
+
+    /// The place in the target. A copy creates a missing one.
+    fn target(&self, work: &Work<'_>, pass: Pass) -> Result<Option<Tree>, Error> {
+        let at = storage::Place::in_group(&self.description.label, &self.name);
+        match self.target.open(&at, &[]) {
+            Err(error) if error.code == ErrorCode::NotFound && pass == Pass::Copy => {
+                work.wait(self.target.create_place(&at, work.timeout())).map(Some)
+            }
+            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+}
+
+/// A kept database; none if it does not exist.
+fn opened(
+    tree: &Tree,
+    database: &DatabaseDescription,
+    create: bool,
+) -> Result<Option<Database>, Error> {
+    match tree.open_database(&database.name, DatabaseKind::Kept, create) {
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+fn has_anything(tree: &Tree, description: &PlaceDescription) -> Result<bool, Error> {
+    for area in [Area::Documents, Area::Bookkeeping] {
+        if tree.list(area, "")?.is_some_and(|entries| !entries.is_empty()) {
+            return Ok(true);
+        }
+    }
+    for database in &description.databases {
+        let Some(found) = opened(tree, database, false)? else { continue };
+        let is_here = found.dialect() == Dialect::Sqlite;
+        if is_here || rows::has_any(&found, &Table::all(&found, database)?)? {
+            return Ok(true);
+        }
+    }
+    Ok(description.is_family())
+}
+
+/// Notes the descriptions in a registry, which a database does not keep.
+fn tell_of_descriptions(
+    work: &mut Work<'_>,
+    description: &PlaceDescription,
+    from: &Storage,
+) -> Result<(), Error> {
+    if description.is_family() {
+        for (name, registered) in from.registered(&description.label)? {
+            if registered.description.is_some() {
+                work.note(format!("the description of `{name}` stays in the registry"));
+            }
+        }
+    }
+    Ok(())
+}
