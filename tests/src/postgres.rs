@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -167,7 +168,7 @@ impl Pooler {
         let process = pgbouncer.spawn().expect("the pooler starts");
         let pooler = Self { process, directory };
         let until = Instant::now() + TIMEOUT;
-        while !pooler.socket_directory().join(SOCKET).exists() {
+        while UnixStream::connect(pooler.socket_directory().join(SOCKET)).is_err() {
             assert!(Instant::now() < until, "the pooler never listens");
             thread::sleep(PAUSE);
         }
