@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -223,7 +224,7 @@ impl Pooler {
     /// Waits until it listens.
     fn wait(&self) {
         let until = Instant::now() + TIMEOUT;
-        while !self.socket_directory().join(SOCKET).exists() {
+        while UnixStream::connect(self.socket_directory().join(SOCKET)).is_err() {
             assert!(Instant::now() < until, "the pooler never listens");
             thread::sleep(PAUSE);
         }

@@ -340,8 +340,9 @@ fn a_text_that_one_server_forgets_leaves_the_index_that_another_made() {
     };
     let row = with_name(8).into_iter().find(|hit| hit["id"].is_string()).unwrap();
     let deleted = json!({ "agent_id": "ada", "id": row["id"], "permanent": true });
+    let before = stems(&postgres);
     forgets.call("delete_memory", &deleted);
-    assert!(stems(&postgres).len() < left.len());
+    assert!(stems(&postgres).len() < before.len());
     assert_eq!(vectors(), [0]);
     check(&searches, &Host::new(&postgres, false), "after forgetting");
 }
