@@ -10,11 +10,12 @@ use crate::context::{Context, Settings};
 pub use crate::follow_up::{FollowUp, WantedVector};
 use crate::prompt::{Partial, Prompt};
 use crate::storage::Storage;
-use crate::stores::registry;
 use crate::tool::{Call, Checked, ErasedTool, name_the_only};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{files, index, items, layers, memory, records, sessions, stores, vectors};
+use crate::toolsets::stores::registry;
+use crate::toolsets::{files, items, layers, memory, records, sessions, stores};
+use crate::{index, vectors};
 
 const TOOLSETS: &[&Toolset] = &[
     &sessions::TOOLSET,

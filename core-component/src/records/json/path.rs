@@ -1,6 +1,0 @@
-//! The names of files.
-
-/// The path of an agent's JSON file in the tree.
-pub(in crate::records) fn file_path(agent: &str) -> String {
-    format!("{agent}.json")
-}

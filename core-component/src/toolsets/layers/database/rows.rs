@@ -1,0 +1,133 @@
+//! The rows of a layer, as entries of a search.
+//!
+//! Other programs write to the tables of spec 002, too. In a layer of few rows, the lengths of the
+//! columns show their changes. Among more rows, a change that keeps the number of rows shows once the
+//! row is a hit by its old text.
+
+use super::reader::Reader;
+use super::search::{LOOKED_AT, Layer, Searched};
+use super::sql::{integer, is_in_integers, json, text};
+use crate::index::{Facts, Index, Written, number_of};
+use crate::rows::{self, Sum, Table, add_rows};
+use crate::source::{Collector, Entry, Request};
+use crate::storage::Place;
+use crate::storage::database::Value;
+use crate::tool::Call;
+use crate::toolsets::layers::error::Error;
+use crate::toolsets::layers::place::LABEL;
+
+/// The number of rows that are read at once.
+const PAGE: usize = 100;
+
+/// The most stamps that are read at once.
+const STAMPS: u32 = 50_000;
+
+/// An agent's rows of a layer.
+pub(in crate::toolsets::layers) struct LayerRows<'a, T> {
+    pub reader: &'a Reader<'a>,
+    /// Makes an entry of a row.
+    pub entry: &'a dyn Fn(T) -> Entry,
+}
+
+/// The collection of an agent's rows of a table in the index.
+pub(in crate::toolsets::layers) fn collection_of(agent: &str, table: &str) -> String {
+    format!("{agent} {table}")
+}
+
+impl<T: Searched> LayerRows<'_, T> {
+    /// The index of an agent's rows.
+    pub fn index<'r>(call: &Call<'r>, agent: &str, request: &'r Request) -> Index<'r> {
+        let collection = collection_of(agent, T::LAYER.table);
+        let place = Place::named(LABEL);
+        Index::open(call.storage, place, &collection, request.for_index())
+    }
+
+    /// Adds the rows to those of the last owner. Returns how many were not looked at.
+    pub fn add_to(
+        &self,
+        index: &mut Index<'_>,
+        collector: &mut Collector<'_>,
+    ) -> Result<u64, Error> {
+        add_rows(self, index, collector)
+    }
+
+    /// Whether the layer has more rows than are looked at one by one.
+    fn has_many(&self) -> Result<bool, Error> {
+        let table = T::LAYER.table;
+        let sql = format!("SELECT 1 FROM {table} WHERE agent_id = ?1 LIMIT 1 OFFSET ?2");
+        let parameters = [text(self.reader.agent), Value::Integer(LOOKED_AT)];
+        Ok(!self.reader.rows(table, &sql, parameters, 1)?.is_empty())
+    }
+}
+
+impl<T: Searched> Table for LayerRows<'_, T> {
+    type Error = Error;
+
+    const NUMBER: u8 = T::LAYER.number;
+
+    const TELLS_ARCHIVED: bool = T::LAYER.is_archived;
+
+    fn sum(&self, last: i64) -> Result<Option<Sum>, Error> {
+        let table = T::LAYER.table;
+        if !self.has_many()? {
+            // Another program may have changed rows so that the sum stays: each stamp is compared.
+            return Ok(None);
+        }
+        let sql = format!("SELECT count(*) FROM {table} WHERE agent_id = ?1 AND id <= ?2");
+        let parameters = [text(self.reader.agent), Value::Integer(last)];
+        let rows = self.reader.rows(table, &sql, parameters, 1)?;
+        let rows = rows.first().map_or(Ok(0), |row| integer(&row[0]))? as u64;
+        Ok(Some(Sum { rows, stamps: None }))
+    }
+
+    fn stamps(&self, mut after: i64) -> Result<Vec<(i64, i64)>, Error> {
+        let Layer { table, stamp, .. } = T::LAYER;
+        let sql = format!(
+            "SELECT m.id, {stamp} FROM {table} AS m WHERE m.agent_id = ?1 AND m.id > ?2 \
+             ORDER BY m.id LIMIT ?3"
+        );
+        let mut stamps = Vec::new();
+        loop {
+            let [from, most] = [after, STAMPS.into()].map(Value::Integer);
+            let parameters = [text(self.reader.agent), from, most];
+            let rows = self.reader.rows(table, &sql, parameters, STAMPS)?;
+            for row in &rows {
+                after = integer(&row[0])?;
+                stamps.push((after, integer(&row[1])?));
+            }
+            if rows.len() < STAMPS as usize {
+                return Ok(stamps);
+            }
+        }
+    }
+
+    fn each(&self, ids: &[i64], read: &mut dyn FnMut(i64, rows::Row) -> bool) -> Result<(), Error> {
+        let Layer { table, columns, stamp, .. } = T::LAYER;
+        let is_one = is_in_integers(self.reader.dialect(), "m.id", "?2");
+        let sql = format!(
+            "SELECT {columns}, {stamp} FROM {table} AS m WHERE m.agent_id = ?1 \
+             AND {is_one} ORDER BY m.id DESC"
+        );
+        for ids in ids.chunks(PAGE) {
+            let parameters = [text(self.reader.agent), json(ids)];
+            for mut row in self.reader.rows(table, &sql, parameters, PAGE as u32)? {
+                let stamp = row.pop().map_or(Ok(0), |stamp| integer(&stamp))?;
+                let id = integer(&row[0])?;
+                let Some(row) = self.reader.entry(table, row, T::from_row)? else { continue };
+                let moment = row.moment();
+                let facts = Facts {
+                    written: moment.map(Written::At),
+                    is_archived: T::LAYER.is_archived,
+                    ..Facts::default()
+                };
+                let moment = moment.map(|moment| moment.to_string()).unwrap_or_default();
+                let version = number_of(&format!("{moment} {}", row.text()));
+                let entry = (self.entry)(row);
+                if !read(id, rows::Row { entry, facts, stamp, version }) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}

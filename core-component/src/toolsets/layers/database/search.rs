@@ -1,0 +1,295 @@
+//! Search by words and dates: SQLite finds candidates, the row itself decides.
+
+use std::borrow::Cow;
+
+use super::reader::Reader;
+use super::row::Row;
+use super::sql::{integer, text};
+use crate::storage::database::Value;
+use crate::time::Timestamp;
+use crate::toolsets::layers::error::Error;
+use crate::toolsets::layers::memory::{Compost, Episode};
+use crate::words::has_all;
+
+/// How many rows are read at once where many of them do not match.
+const PAGE: u32 = 200;
+
+/// Up to this number of rows in a layer, a ranked search compares the lengths of their texts and their
+/// dates with those that the index has. So most changes that another program makes to a row show at
+/// once.
+pub(super) const LOOKED_AT: i64 = 1_000;
+
+/// Up to so many rows between two dates tell between which ids a search looks.
+const IN_RANGE: i64 = 10_000;
+
+/// A layer that is searched.
+pub(in crate::toolsets::layers) struct Layer {
+    /// Its number among those of the toolset.
+    pub number: u8,
+    pub table: &'static str,
+    /// In the order in which a row is read.
+    pub columns: &'static str,
+    /// SQL for the text that is searched, or null if the row cannot be read.
+    text: &'static str,
+    /// SQL for a number that most changes of a row change.
+    pub stamp: &'static str,
+    /// When a row was made.
+    pub moment: &'static str,
+    /// Whether spec 002 has an index of them.
+    pub has_index_of_moments: bool,
+    /// Whether the rows are shown only if archived entries are asked for.
+    pub is_archived: bool,
+}
+
+const EPISODES: Layer = Layer {
+    number: 0,
+    table: "episodic_memories",
+    columns: "m.id, m.memory, m.tags, m.created_at",
+    text: "(CASE WHEN typeof(m.memory) = 'text' AND typeof(m.tags) <> 'blob' \
+           THEN m.memory || '\n' || coalesce(m.tags, '') END)",
+    stamp: "(CAST(octet_length(m.memory) AS BIGINT) * 65536 \
+            + octet_length(coalesce(m.tags, '')) * 256 + coalesce(unixepoch(m.created_at), 0))",
+    moment: "m.created_at",
+    has_index_of_moments: true,
+    is_archived: false,
+};
+
+const COMPOST: Layer = Layer {
+    number: 1,
+    table: "memory_compost",
+    columns: "m.id, m.summary, m.original_count, m.archived_at",
+    text: "(CASE WHEN typeof(m.summary) = 'text' THEN m.summary END)",
+    stamp: "(CAST(octet_length(m.summary) AS BIGINT) * 256 + coalesce(unixepoch(m.archived_at), 0))",
+    moment: "m.archived_at",
+    has_index_of_moments: false,
+    is_archived: true,
+};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// The words and dates that a search asks for.
+pub(in crate::toolsets::layers) struct Query {
+    /// Each has to be there, as a word or the beginning of one; none where all rows are meant.
+    pub words: Option<Vec<String>>,
+    /// Inclusive.
+    pub from: Option<Timestamp>,
+    /// Inclusive.
+    pub to: Option<Timestamp>,
+    pub limit: u32,
+}
+
+/// The most rows of a search without the dates that the caller gave.
+const MAX_WITHOUT_DATES: u32 = 1_000;
+
+impl Query {
+    /// Whether it is only for some days.
+    pub fn has_dates(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+
+    /// The same search for all days.
+    pub fn without_dates(&self) -> Self {
+        Self { words: self.words.clone(), from: None, to: None, limit: MAX_WITHOUT_DATES }
+    }
+}
+
+/// A row of a layer that is searched.
+pub(in crate::toolsets::layers) trait Searched: Sized {
+    const LAYER: &'static Layer;
+    fn from_row(row: Row) -> Result<Self, Error>;
+    /// The text that has the words.
+    fn text(&self) -> Cow<'_, str>;
+    fn moment(&self) -> Option<Timestamp>;
+}
+
+impl Searched for Episode {
+    const LAYER: &'static Layer = &EPISODES;
+
+    fn from_row(row: Row) -> Result<Self, Error> {
+        row.episode()
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        format!("{}\n{}", self.memory, self.tags.join("\n")).into()
+    }
+
+    fn moment(&self) -> Option<Timestamp> {
+        self.created_at
+    }
+}
+
+impl Searched for Compost {
+    const LAYER: &'static Layer = &COMPOST;
+
+    fn from_row(row: Row) -> Result<Self, Error> {
+        row.compost()
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.summary)
+    }
+
+    fn moment(&self) -> Option<Timestamp> {
+        self.archived_at
+    }
+}
+
+impl Query {
+    fn accepts(&self, row: &impl Searched) -> bool {
+        let within = |moment: Timestamp| {
+            self.from.is_none_or(|from| moment >= from) && self.to.is_none_or(|to| moment <= to)
+        };
+        let has_words = || self.words.as_ref().is_none_or(|wanted| has_all(&row.text(), wanted));
+        let is_within = match row.moment() {
+            Some(moment) => within(moment),
+            None => self.from.is_none() && self.to.is_none(),
+        };
+        is_within && has_words()
+    }
+
+    /// Bounds of the column as text, a day and more beyond the moments: other programs may have
+    /// written it in another form, with an offset.
+    fn column_bounds(&self) -> (Option<String>, Option<String>) {
+        let day = |moment: Option<Timestamp>, days: i64| {
+            let moment = Timestamp::from_milliseconds(moment?.milliseconds() + days * DAY)?;
+            Some(moment.utc_date().to_string())
+        };
+        (day(self.from, -1), day(self.to, 2))
+    }
+}
+
+/// The ids that are looked at: from `first` on, less than `before`.
+#[derive(Clone, Copy)]
+struct Ids {
+    first: i64,
+    before: i64,
+}
+
+impl Reader<'_> {
+    /// The episodes that match, at most `query.limit`, the last added first.
+    pub fn search_episodes(&self, query: &Query) -> Result<Vec<Episode>, Error> {
+        self.search(query)
+    }
+
+    /// The summaries in the compost that match, at most `query.limit`, the last added first.
+    pub fn search_compost(&self, query: &Query) -> Result<Vec<Compost>, Error> {
+        self.search(query)
+    }
+
+    fn search<T: Searched>(&self, query: &Query) -> Result<Vec<T>, Error> {
+        let mut found = Vec::new();
+        let Some(ids) = self.ids_between_dates(T::LAYER, query)? else { return Ok(found) };
+        if query.words.as_ref().is_none_or(|words| !words.is_empty()) {
+            self.look(query, ids, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The ids of the rows between the dates, of all agents; `None` where there is no such row. All
+    /// ids where there are no dates or too many rows, which are looked at from the newest on.
+    fn ids_between_dates(&self, layer: &Layer, query: &Query) -> Result<Option<Ids>, Error> {
+        let all = Ids { first: i64::MIN, before: i64::MAX };
+        let mut parameters = vec![Value::Integer(IN_RANGE + 1)];
+        let condition = dates_of(layer, query, &mut parameters);
+        if condition.is_empty() || !layer.has_index_of_moments {
+            return Ok(Some(all));
+        }
+        let table = layer.table;
+        let sql = format!(
+            "SELECT min(id), max(id), count(*) FROM \
+             (SELECT id FROM {table} AS m WHERE {} LIMIT ?1) AS found",
+            condition.join(" AND ")
+        );
+        let rows = self.rows(table, &sql, parameters, 1)?;
+        match rows.first().map(Vec::as_slice) {
+            Some([Value::Integer(first), Value::Integer(last), Value::Integer(count)]) => {
+                let ids = Ids { first: *first, before: last.saturating_add(1) };
+                Ok(Some(if *count > IN_RANGE { all } else { ids }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Adds the rows that match, page by page, until there are enough.
+    fn look<T: Searched>(
+        &self,
+        query: &Query,
+        mut ids: Ids,
+        found: &mut Vec<T>,
+    ) -> Result<(), Error> {
+        let limit = query.limit as usize;
+        let is_sifted = query.has_dates() || query.words.is_some();
+        let page = if is_sifted { query.limit.max(PAGE) } else { query.limit };
+        loop {
+            let (sql, parameters) = statement_of(T::LAYER, self.agent, query, ids, page);
+            let rows = self.rows(T::LAYER.table, &sql, parameters, page)?;
+            let is_last = rows.len() < page as usize;
+            for row in rows {
+                ids.before = integer(&row[0])?;
+                let Some(row) = self.entry(T::LAYER.table, row, T::from_row)? else { continue };
+                if query.accepts(&row) {
+                    found.push(row);
+                }
+                if found.len() == limit {
+                    return Ok(());
+                }
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A page of rows with these ids.
+fn statement_of(
+    layer: &Layer,
+    agent: &str,
+    query: &Query,
+    ids: Ids,
+    page: u32,
+) -> (String, Vec<Value>) {
+    let Layer { table, columns, .. } = layer;
+    let [first, before, page] = [ids.first, ids.before, page.into()].map(Value::Integer);
+    let mut parameters = vec![text(agent), first, before, page];
+    let mut conditions = dates_of(layer, query, &mut parameters);
+    conditions.extend(words_of(layer, query, &mut parameters));
+    conditions.push("m.agent_id = ?1 AND m.id >= ?2 AND m.id < ?3".to_owned());
+    let condition = conditions.join(" AND ");
+    let sql =
+        format!("SELECT {columns} FROM {table} AS m WHERE {condition} ORDER BY m.id DESC LIMIT ?4");
+    (sql, parameters)
+}
+
+/// Conditions that each word occurs. SQLite folds ASCII alone, so they let through each row with
+/// another character or that cannot be read, and `Query::accepts` decides. Their values are
+/// added to `parameters`.
+fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
+    let text = layer.text;
+    let is_other = format!("coalesce(octet_length({text}) <> length({text}), true)");
+    let words = query.words.iter().flatten();
+    let conditions = words.map(|word| {
+        if word.is_ascii() {
+            parameters.push(Value::Text(word.clone()));
+            format!("(instr(lower({text}), ?{}) > 0 OR {is_other})", parameters.len())
+        } else {
+            format!("({is_other})")
+        }
+    });
+    conditions.collect()
+}
+
+/// Conditions for the dates of a query. They let through a day and more on either side, and
+/// `Query::accepts` decides. Their values are added to `parameters`.
+fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
+    let moment = layer.moment;
+    let (least, most) = query.column_bounds();
+    let mut conditions = Vec::new();
+    for (sign, bound) in [(">=", least), ("<", most)] {
+        if let Some(bound) = bound {
+            parameters.push(Value::Text(bound));
+            conditions.push(format!("{moment} {sign} ?{}", parameters.len()));
+        }
+    }
+    conditions
+}

@@ -1,0 +1,54 @@
+//! Spans of the calendar before a day.
+
+use crate::time::Date;
+
+/// The days between two, both inclusive.
+pub(in crate::toolsets::memory) type Days = (Date, Date);
+
+/// A unit of the calendar.
+#[derive(Clone, Copy)]
+pub(super) enum Unit {
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// The unit of the calendar that was so many units ago; of days, the day.
+pub(super) fn span(today: Date, unit: Unit, units: i64) -> Option<Days> {
+    match unit {
+        Unit::Day => today.plus_days(-units).map(|day| (day, day)),
+        Unit::Week => {
+            let first = today.plus_days(-today.days_since_monday() - 7 * units.min(1_000_000))?;
+            Some((first, first.plus_days(6)?))
+        }
+        Unit::Month => {
+            let months = today.year() * 12 + today.month() - 1 - units;
+            let first = Date::new(months.div_euclid(12), months.rem_euclid(12) + 1, 1)?;
+            Some((first, first.last_of_month()))
+        }
+        Unit::Year => of_year(today.year() - units),
+    }
+}
+
+pub(super) fn of_year(year: i64) -> Option<Days> {
+    Some((Date::new(year, 1, 1)?, Date::new(year, 12, 31)?))
+}
+
+/// The last such day of the week up to a day. Monday is 0.
+pub(super) fn latest_weekday(until: Date, weekday: usize) -> Option<Days> {
+    let since = (until.days_since_monday() - weekday as i64).rem_euclid(7);
+    until.plus_days(-since).map(|day| (day, day))
+}
+
+/// A day of the week that began so many weeks ago. Monday is 0.
+pub(super) fn weekday_of(today: Date, weeks: i64, weekday: usize) -> Option<Days> {
+    let (monday, _) = span(today, Unit::Week, weeks)?;
+    monday.plus_days(weekday as i64).map(|day| (day, day))
+}
+
+/// The date of this year, or of the year before if it is still to come.
+pub(super) fn latest(today: Date, date: impl Fn(i64) -> Option<Date>) -> Option<Date> {
+    let year = today.year();
+    date(year).filter(|date| *date <= today).or_else(|| date(year - 1))
+}
