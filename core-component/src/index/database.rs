@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::builder::Builder;
 use super::codes::{Codes, put};
-use super::merge::merge;
 use super::postings::Postings;
 use super::segment::Segment;
-use super::tables::{self, DATABASE, version_of};
+use super::tables::{DATABASE, damaged, other_version, version_of};
 use crate::ranking::{Found, Language};
 use crate::sql::{each_numbered, json, numbered_bytes, statement, text};
-use crate::storage::database::{Connection, Kind, Mode, Statement, Transaction, Value};
-use crate::storage::{Error, ErrorCode, Place, Storage};
+use crate::storage::database::{Kind, Statement, Transaction, Value};
+use crate::storage::{Error, Place, Storage};
 
 /// A segment as the database has it.
 pub(super) struct Stored {
@@ -177,56 +175,6 @@ impl Stored {
     }
 }
 
-/// Adds a segment to a collection, and notes that other documents are gone. `creates` a missing index,
-/// and makes a damaged one anew.
-pub(super) fn update(
-    storage: &dyn Storage,
-    place: &Place,
-    collection: &str,
-    gone: &BTreeSet<i64>,
-    builder: &Builder,
-    creates: bool,
-) -> Result<(), Error> {
-    let connection = storage.open_database(place, DATABASE, Kind::Derived, creates)?;
-    let wanted = version_of(builder.usual);
-    match tables::version(&*connection) {
-        Ok(Some(version)) if version == wanted => {}
-        // The tables are there for all places of a server.
-        Ok(None) if !creates => return Err(other_version()),
-        _ => tables::create(wanted, &*connection)?,
-    }
-    let changed = change(&*connection, collection, gone, builder);
-    if changed.as_ref().is_err_and(is_damaged) {
-        tables::create(wanted, &*connection)?;
-        return change(&*connection, collection, gone, builder);
-    }
-    changed
-}
-
-fn change(
-    connection: &dyn Connection,
-    collection: &str,
-    gone: &BTreeSet<i64>,
-    builder: &Builder,
-) -> Result<(), Error> {
-    let transaction = connection.begin(Mode::Write(None))?;
-    let Contents { version, mut segments, .. } = Contents::read(&*transaction, collection)?;
-    if version != Some(version_of(builder.usual)) {
-        return Err(other_version());
-    }
-    let replaced = builder.segment.documents.iter().map(|row| row.key);
-    let keys: BTreeSet<i64> = gone.iter().copied().chain(replaced).collect();
-    note_gone(&*transaction, &mut segments, &keys)?;
-    if !builder.is_empty() {
-        let Builder { segment, work, .. } = builder;
-        let postings = builder.postings();
-        let stored = add(&*transaction, collection, segment.clone(), *work, postings)?;
-        segments.push(stored);
-    }
-    merge(&*transaction, collection, segments)?;
-    transaction.commit()
-}
-
 /// Calls `read` with the postings of each stem of a segment.
 pub(super) fn each_posting(
     transaction: &dyn Transaction,
@@ -298,18 +246,4 @@ pub(super) fn add<'p>(
         statement(&insert, [Value::Integer(*number), numbered_bytes(postings)]),
     ])?;
     Ok(Stored { number: *number, work, segment, gone: BTreeSet::new() })
-}
-
-/// The error of an index that this program did not write. Nobody sees it.
-pub(super) fn damaged() -> Error {
-    Error::new(ErrorCode::Corrupted, "the index is damaged")
-}
-
-/// The same of an index of another version.
-pub(super) fn other_version() -> Error {
-    Error::new(ErrorCode::NotFound, "there is no index of this version")
-}
-
-pub(super) fn is_damaged(error: &Error) -> bool {
-    error.code == ErrorCode::Corrupted
 }
