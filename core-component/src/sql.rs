@@ -9,6 +9,22 @@ use serde::Serialize;
 
 use crate::storage::database::{Dialect, Statement, Value};
 
+/// A database that a place may contain, or a derived one that each place has.
+#[derive(Serialize)]
+pub(crate) struct DatabaseDescription {
+    pub name: &'static str,
+    /// The SQL dialects that the component has statements for.
+    pub dialects: &'static [&'static str],
+    /// The statements that make an empty database in SQLite, in order.
+    pub sqlite_tables: &'static [&'static str],
+    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the
+    /// type `tenant`, a number whose default is the tenant of the transaction. Each of a derived database
+    /// has one of the type `place`, a text whose default is the place of the transaction, too: a place
+    /// has a derived database of its own.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub postgres_tables: &'static [&'static str],
+}
+
 pub(crate) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Statement {
     Statement { sql: sql.to_owned(), parameters: parameters.into() }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
+use crate::sql::DatabaseDescription;
 use crate::tool::{Call, Checked, ErasedTool, Forget, Resume, Source};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
@@ -180,22 +181,6 @@ pub(crate) enum PlaceKind {
     File,
     /// Named directories that a registry lists. The setting and the default are the registry's path.
     Family,
-}
-
-/// A database that a place may contain, or a derived one that each place has.
-#[derive(Serialize)]
-pub(crate) struct DatabaseDescription {
-    pub name: &'static str,
-    /// The SQL dialects that the component has statements for.
-    pub dialects: &'static [&'static str],
-    /// The statements that make an empty database in SQLite, in order.
-    pub sqlite_tables: &'static [&'static str],
-    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the
-    /// type `tenant`, a number whose default is the tenant of the transaction. Each of a derived database
-    /// has one of the type `place`, a text whose default is the place of the transaction, too: a place
-    /// has a derived database of its own.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub postgres_tables: &'static [&'static str],
 }
 
 /// The follow-ups of a toolset. Each has a number in the toolset.

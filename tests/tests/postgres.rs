@@ -7,12 +7,14 @@ use std::thread;
 
 use agent_memory_host::database::{DatabaseOptions, Migrated, RowSecurity};
 use agent_memory_host::storage::api::Documents as _;
-use agent_memory_host::storage::{Area, Change, ErrorCode};
+use agent_memory_host::storage::{Area, Change, ErrorCode, Statement, Value};
 use agent_memory_storage_postgres::Server;
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::breaking_proxy::{Break, start_passing, start_proxy};
+use agent_memory_tests::http_server::HttpServer;
 use agent_memory_tests::postgres::{self, PostgresServer, url_at};
 use agent_memory_tests::product::program;
+use serde_json::json;
 
 fn server_of(database: &PostgresServer) -> Server {
     postgres::database(&database.url_text())
@@ -227,4 +229,30 @@ fn a_user_who_may_not_make_the_tables_learns_who_may() {
     assert!(refused.message.contains("the right CREATE on the database"), "{}", refused.message);
     administrator.execute("GRANT CREATE ON DATABASE memory TO memory").unwrap();
     DatabaseOptions::new(database.url()).migrate().unwrap();
+}
+
+#[test]
+fn calls_that_read_a_document_in_a_transaction_do_not_wait_for_each_other() {
+    let Some(database) = PostgresServer::start() else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let arguments = [
+        "--toolset=records".to_owned(),
+        format!("--database-url={}", database.url_text()),
+        format!("--data-dir={}", scratch.path().join("data").display()),
+        "--database-pool=2".to_owned(),
+    ];
+    let server = HttpServer::start(&arguments, scratch.path());
+    // An agent without rows is looked for among the documents, while the rows are read.
+    thread::scope(|scope| {
+        for client in 0..8 {
+            let server = &server;
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let agent = format!("agent-{client}-{number}");
+                    let found = server.call("query_memories", json!({ "agent_id": agent }));
+                    assert_eq!(found["memories"], json!([]), "{found}");
+                }
+            });
+        }
+    });
 }

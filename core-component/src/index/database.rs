@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::builder::Builder;
 use super::codes::{Codes, put};
-use super::merge::merge;
 use super::postings::Postings;
-use super::purge::strip_deleted;
 use super::segment::Segment;
-use super::tables::{self, DATABASE, version_of};
+use super::tables::{DATABASE, damaged, other_version, version_of};
 use crate::ranking::{Found, Language};
 use crate::sql::{each_numbered, json, numbered_bytes, statement, text};
-use crate::storage::database::{Connection, Kind, Mode, Statement, Transaction, Value};
-use crate::storage::{Error, ErrorCode, Place, Storage};
+use crate::storage::database::{Kind, Statement, Transaction, Value};
+use crate::storage::{Error, Place, Storage};
 
 /// A segment as the database has it.
 pub(super) struct Stored {
@@ -189,61 +186,6 @@ impl Stored {
     }
 }
 
-/// Adds a segment to a collection, and notes that other documents are gone. `creates` a missing index,
-/// and makes a damaged one anew.
-pub(super) fn update(
-    storage: &dyn Storage,
-    place: &Place,
-    collection: &str,
-    gone: &BTreeSet<i64>,
-    builder: &Builder,
-    creates: bool,
-) -> Result<(), Error> {
-    let connection = storage.open_database(place, DATABASE, Kind::Derived, creates)?;
-    let wanted = version_of(builder.usual);
-    match tables::version(&*connection) {
-        Ok(Some(version)) if version == wanted => {}
-        // The tables are there for all places of a server.
-        Ok(None) if !creates => return Err(other_version()),
-        Err(error) if is_passing(&error) => return Err(error),
-        Err(error) if is_damaged(&error) => tables::create_anew(wanted, &*connection)?,
-        _ => tables::create(wanted, &*connection)?,
-    }
-    let changed = change(&*connection, collection, gone, builder);
-    if changed.as_ref().is_err_and(is_damaged) {
-        tables::create_anew(wanted, &*connection)?;
-        return change(&*connection, collection, gone, builder);
-    }
-    changed
-}
-
-fn change(
-    connection: &dyn Connection,
-    collection: &str,
-    gone: &BTreeSet<i64>,
-    builder: &Builder,
-) -> Result<(), Error> {
-    let transaction = connection.begin(Mode::Write(None))?;
-    let Contents { version, mut segments, .. } = Contents::read(&*transaction, collection)?;
-    if version != Some(version_of(builder.usual)) {
-        return Err(other_version());
-    }
-    let replaced = builder.segment.documents.iter().map(|row| row.key);
-    let keys: BTreeSet<i64> = gone.iter().copied().chain(replaced).collect();
-    strip_deleted(&*transaction, &mut segments, |key| gone.contains(&key))?;
-    note_gone(&*transaction, &mut segments, &keys)?;
-    if !builder.is_empty() {
-        let Builder { segment, work, .. } = builder;
-        let postings = builder.postings();
-        let stored = add(&*transaction, collection, segment.clone(), *work, postings)?;
-        segments.push(stored);
-    }
-    transaction.commit()?;
-    drop(transaction);
-    // What was added stays if they cannot be merged.
-    merge(connection, collection, segments)
-}
-
 /// Calls `read` with the postings of each stem of a segment.
 pub(super) fn each_posting(
     transaction: &dyn Transaction,
@@ -354,23 +296,4 @@ pub(super) fn add<'p>(
     )])?;
     for_each_numbered(transaction, &insert, *number, postings)?;
     Ok(Stored { number: *number, work, segment, gone: BTreeSet::new() })
-}
-
-/// The error of an index that this program did not write. Nobody sees it.
-pub(super) fn damaged() -> Error {
-    Error::new(ErrorCode::Corrupted, "the index is damaged")
-}
-
-/// The same of an index of another version.
-pub(super) fn other_version() -> Error {
-    Error::new(ErrorCode::NotFound, "there is no index of this version")
-}
-
-pub(super) fn is_damaged(error: &Error) -> bool {
-    error.code == ErrorCode::Corrupted
-}
-
-/// Whether the error says nothing of what the database has.
-fn is_passing(error: &Error) -> bool {
-    matches!(error.code, ErrorCode::Busy | ErrorCode::Cancelled)
 }

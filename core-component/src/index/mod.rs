@@ -25,6 +25,7 @@ mod purge;
 mod segment;
 mod stamp;
 mod tables;
+mod update;
 
 use std::collections::BTreeSet;
 
@@ -347,7 +348,7 @@ impl<'a> Index<'a> {
         if !(gone.is_empty() && builder.is_empty()) {
             let creates = bytes >= MIN_BYTES;
             // Another search may be writing. An index that stays as it is costs time only.
-            let _ = database::update(storage, &place, &collection, &gone, &builder, creates);
+            let _ = update::update(storage, &place, &collection, &gone, &builder, creates);
         }
         vectors.end(storage, &place, &collection, is_whole);
     }

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::database::{
-    Contents, Stored, damaged, each_posting, for_each_numbered, is_damaged, note_gone,
-};
+use super::database::{Contents, Stored, each_posting, for_each_numbered, note_gone};
 use super::postings::Postings;
-use super::tables::{self, DATABASE};
+use super::tables::{self, DATABASE, damaged, is_damaged};
 use crate::sql::{each_numbered, is_in_query, is_in_texts, json, statement, text};
 use crate::storage::database::{Kind, Mode, Transaction, Value};
 use crate::storage::{Error, Place, Storage};

@@ -1,11 +1,9 @@
 //! The tables of an index, and their version.
 
-use super::database::other_version;
 use crate::ranking::Language;
-use crate::sql::statement;
-use crate::storage::Error;
+use crate::sql::{DatabaseDescription, statement};
 use crate::storage::database::{Connection, Dialect, Mode, Rows, Statement, Transaction, Value};
-use crate::toolset::DatabaseDescription;
+use crate::storage::{Error, ErrorCode};
 
 /// The derived database with the index of a place.
 pub(super) const DATABASE: &str = "search.db";
@@ -141,4 +139,23 @@ fn read_version(rows: Rows) -> Result<Option<i64>, Error> {
         Some([Value::Integer(version)]) => Ok(Some(*version)),
         Some(_) => Err(other_version()),
     }
+}
+
+/// The error of an index that this program did not write. Nobody sees it.
+pub(super) fn damaged() -> Error {
+    Error::new(ErrorCode::Corrupted, "the index is damaged")
+}
+
+/// The same of an index of another version.
+pub(super) fn other_version() -> Error {
+    Error::new(ErrorCode::NotFound, "there is no index of this version")
+}
+
+pub(super) fn is_damaged(error: &Error) -> bool {
+    error.code == ErrorCode::Corrupted
+}
+
+/// Whether the error says nothing of what the database has.
+pub(super) fn is_passing(error: &Error) -> bool {
+    matches!(error.code, ErrorCode::Busy | ErrorCode::Cancelled)
 }

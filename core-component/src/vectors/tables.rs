@@ -1,9 +1,8 @@
 //! The tables of vectors, and their version.
 
-use crate::sql::statement;
+use crate::sql::{DatabaseDescription, statement};
 use crate::storage::database::{Connection, Dialect, Kind, Mode, Statement, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
-use crate::toolset::DatabaseDescription;
 
 /// The derived database with the vectors of a place.
 const DATABASE: &str = "vectors.db";

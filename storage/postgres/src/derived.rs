@@ -8,13 +8,11 @@ use agent_memory_storage::{Error, ErrorCode};
 use tokio::time::Instant;
 
 use super::database::Database;
-use super::error::{is_lost, lost, silent, storage_error};
-use super::lock::{State, lock_row};
-use super::pool::ROLLBACK_TIME;
-use super::query::literal;
+use super::derived_key::Derived;
+use super::lock::lock_row;
 use super::server::{Server, place_key};
 use super::session::Session;
-use super::transaction::{Held, Transaction, rolled_back};
+use super::transaction::{Held, Transaction};
 
 /// How long a transaction that writes waits for a free connection. Its call may hold one, and what it
 /// saves is only time.
@@ -22,21 +20,6 @@ const CONNECTION_TIME: Duration = Duration::from_secs(1);
 
 /// The state of PostgreSQL for a lock that somebody else has.
 const IS_LOCKED: &str = "55P03";
-
-/// A derived database of a place.
-#[derive(Debug)]
-pub(crate) struct Derived {
-    place: String,
-    /// Its name, which is the scope that its writers lock. Scopes of a place begin with `/`.
-    name: String,
-}
-
-impl Derived {
-    /// The statement that says whose rows a transaction reads and makes, beside the tenant.
-    pub fn set_place(&self) -> String {
-        format!("; SELECT set_config('agent_memory.place', {}, true)", literal(&self.place))
-    }
-}
 
 impl Server {
     /// A derived database of a place, for a call. `name` is empty if the label has only one place. It asks
@@ -78,40 +61,5 @@ impl Database {
             }
             _ => error,
         })
-    }
-}
-
-/// Ends a transaction that changes a derived database, unless it has ended, and waits for that: the next
-/// one of the same call would find it busy.
-pub(crate) async fn roll_back(state: &mut State) {
-    let Some(mut connection) = state.connection.take().filter(|_| state.transacts) else { return };
-    state.transacts = false;
-    if connection.in_transaction {
-        let ended = connection.client().batch_execute("ROLLBACK");
-        let ended = tokio::time::timeout(ROLLBACK_TIME, ended).await;
-        // Otherwise the connection is closed later.
-        connection.in_transaction = !matches!(ended, Ok(Ok(())));
-    }
-}
-
-/// Commits a transaction that changes a derived database. If the connection breaks, the change may be
-/// lost.
-pub(crate) async fn commit(session: &Session, state: &mut State) -> Result<(), Error> {
-    let Some(connection) = &mut state.connection else { return Err(rolled_back()) };
-    let committing = connection.client().batch_execute("COMMIT");
-    match tokio::time::timeout(session.patience(1), committing).await {
-        Ok(Ok(())) => {
-            connection.in_transaction = false;
-            Ok(())
-        }
-        Ok(Err(error)) if is_lost(&error) => {
-            state.close();
-            Err(Error::new(ErrorCode::Busy, lost()))
-        }
-        Ok(Err(error)) => Err(storage_error(&error)),
-        Err(_) => {
-            state.give_up();
-            Err(silent())
-        }
     }
 }

@@ -17,7 +17,9 @@
 mod commit;
 mod database;
 mod derived;
+mod derived_key;
 mod documents;
+mod ending;
 mod error;
 mod lock;
 mod outcome;

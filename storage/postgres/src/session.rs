@@ -6,7 +6,7 @@ use std::time::Duration;
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::watch;
 
-use super::derived::Derived;
+use super::derived_key::Derived;
 use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::{IDLE_SECONDS, NETWORK_TIME};
 use super::server::Server;

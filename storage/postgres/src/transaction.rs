@@ -6,7 +6,7 @@ use agent_memory_storage::database::{self, Dialect, Effect, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::derived;
+use super::ending;
 use super::lock::{Lock, State};
 use super::session::{Session, Stopped};
 use super::statement::{self, Failed, Prepared};
@@ -111,7 +111,7 @@ impl Transaction {
         self.session.release();
         if let Held::Derived(state) = &self.held {
             let state = state.clone();
-            let rolled_back = async move { derived::roll_back(&mut *state.lock().await).await };
+            let rolled_back = async move { ending::roll_back(&mut *state.lock().await).await };
             return self.session.server.wait(rolled_back);
         }
         match self.held.state().try_lock() {
@@ -182,7 +182,7 @@ impl database::Transaction for Transaction {
                 let session = self.session.clone();
                 self.session
                     .server
-                    .wait(async move { derived::commit(&session, &mut *state.lock().await).await })
+                    .wait(async move { ending::commit(&session, &mut *state.lock().await).await })
             }
             Held::Write(lock) => self.session.server.wait(async move {
                 let mut state = lock.state.lock().await;

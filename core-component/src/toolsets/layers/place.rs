@@ -2,10 +2,11 @@
 
 use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use super::error::Error;
+use crate::sql::DatabaseDescription;
 use crate::storage::database::{Connection, Kind};
 use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;
-use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
+use crate::toolset::{PlaceDescription, PlaceKind};
 
 /// Its label.
 pub(super) const LABEL: &str = "layers";

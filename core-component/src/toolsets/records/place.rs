@@ -1,7 +1,8 @@
 //! The place of the records.
 
 use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
-use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
+use crate::sql::DatabaseDescription;
+use crate::toolset::{PlaceDescription, PlaceKind};
 
 /// Its label.
 pub(super) const LABEL: &str = "records";
