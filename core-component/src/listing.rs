@@ -1,16 +1,16 @@
 //! Lists in messages: the first of some texts, and how many more there are.
 
-/// The first texts, at most so many: `a, b and 3 more`.
+/// At most `most` texts: `a, b and 3 more`.
 pub(crate) fn first_of(texts: impl IntoIterator<Item = String>, most: usize) -> String {
     joined(texts, most, ", ", " and")
 }
 
-/// The first clauses, at most so many: `a; b; and 3 more`.
+/// At most `most` clauses: `a; b; and 3 more`.
 pub(crate) fn first_clauses(clauses: impl IntoIterator<Item = String>, most: usize) -> String {
     joined(clauses, most, "; ", "; and")
 }
 
-/// The first names, at most so many, each in backticks.
+/// At most `most` names, each in backticks.
 pub(crate) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
     first_of(names.into_iter().map(|name| format!("`{}`", name.as_ref())), most)
 }

@@ -23,10 +23,10 @@ pub struct Caller {
     /// calls with one key in 24 hours, one is made, and the others get its answer. It has no meaning for a
     /// tool that only reads.
     ///
-    /// A call that ended with an error which says that nothing was changed is made anew. This process
-    /// remembers 10,000 keys and 32 MiB of answers. On a database server the key is stored together with
-    /// what the call changes, so that no other process makes the call once more: it ends with
-    /// [`CallError::Repeated`](crate::CallError::Repeated).
+    /// A call that ended with an error is made anew, unless its message says that the change may have been
+    /// made. This process remembers 10,000 keys and 32 MiB of answers, of all tenants together. On a
+    /// database server the key is stored together with what the call changes, so that no other process
+    /// makes the call once more: it ends with [`CallError::Repeated`](crate::CallError::Repeated).
     pub idempotency_key: Option<String>,
 }
 

@@ -364,7 +364,7 @@ mod tests {
             serde_json::from_value(toolset).unwrap()
         };
         let toolsets = vec![toolset("a", None), toolset("b", None), toolset("with", Some("not"))];
-        let description = Description { toolsets };
+        let description = Description { toolsets, derived_databases: Vec::new() };
         let own = |given: Value| -> OwnSettings { serde_json::from_value(given).unwrap() };
         let (shown, hidden) =
             (own(json!({"with": {"not": false}})), own(json!({"with": {"not": true}})));

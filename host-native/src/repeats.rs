@@ -1,6 +1,7 @@
 //! Calls with an idempotency key: a repetition gets the answer of the first call, and changes nothing.
 
-use crate::outcome::{CallError, Category, Outcome};
+use crate::outcome::{CallError, Category, Outcome, Reason};
+use agent_memory_storage::MAY_STAND;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,9 +46,9 @@ pub(crate) struct Awaited(watch::Receiver<Option<Answer>>);
 
 impl Awaited {
     pub async fn answer(mut self) -> Answer {
-        // The sender is gone without an answer if the call panicked.
-        let answer = self.0.wait_for(Option::is_some).await.ok();
-        answer.and_then(|answer| answer.clone()).unwrap_or_else(|| Err(CallError::closing()))
+        let answer = self.0.wait_for(Option::is_some).await;
+        let answer = answer.expect("the call has an answer before it is dropped").clone();
+        answer.expect("it was waited for")
     }
 }
 
@@ -55,6 +56,20 @@ impl Awaited {
 pub(crate) struct First {
     key: Arc<str>,
     answer: watch::Sender<Option<Answer>>,
+}
+
+impl Drop for First {
+    /// A call that panics has no answer. It may have changed something, so it is not made anew.
+    fn drop(&mut self) {
+        self.answer.send_if_modified(|answer| {
+            let is_missing = answer.is_none();
+            if is_missing {
+                let message = format!("the call ended without an answer{MAY_STAND}");
+                *answer = Some(Err(CallError::Ended { reason: Reason::Trap, message }));
+            }
+            is_missing
+        });
+    }
 }
 
 impl Repeats {
@@ -110,15 +125,25 @@ impl Repeats {
 }
 
 impl Known {
+    /// Forgets answers that are too old or too many, but no call that is in progress.
     fn forget_old(&mut self, now: Instant) {
-        while let Some(oldest) = self.order.front().cloned() {
-            let is_old = self.calls.get(&oldest).is_none_or(|made| now - made.since >= REMEMBERED);
-            if !is_old && self.order.len() <= MAX_KEYS && self.bytes <= MAX_BYTES {
-                return;
+        let mut in_progress = VecDeque::new();
+        while let Some(oldest) = self.order.pop_front() {
+            let Some(made) = self.calls.get(&oldest) else { continue };
+            let is_old = now.saturating_duration_since(made.since) >= REMEMBERED;
+            let count = self.order.len() + 1 + in_progress.len();
+            if !is_old && count <= MAX_KEYS && self.bytes <= MAX_BYTES {
+                self.order.push_front(oldest);
+                break;
             }
-            self.order.pop_front();
-            self.remove(&oldest);
+            if made.answer.borrow().is_none() {
+                in_progress.push_back(oldest);
+            } else {
+                self.remove(&oldest);
+            }
         }
+        in_progress.append(&mut self.order);
+        self.order = in_progress;
     }
 
     fn forget(&mut self, key: &str) {
@@ -149,7 +174,7 @@ fn may_have_changed(answer: &Answer) -> bool {
     match answer {
         Ok(Outcome { answer: Ok(_), .. }) | Err(CallError::Ended { .. }) => true,
         Ok(Outcome { answer: Err(error), .. }) => {
-            matches!(error.category, Category::Storage | Category::Internal)
+            error.category == Category::Internal || error.message.ends_with(MAY_STAND)
         }
         Err(_) => false,
     }
@@ -164,10 +189,9 @@ mod tests {
         answered(Ok(text.to_owned()))
     }
 
-    fn refused(category: Category) -> Answer {
-        let text = String::new();
-        let [code, message, json] = [text.clone(), text.clone(), text];
-        answered(Err(ToolError { category, code, message, json }))
+    fn refused(category: Category, message: &str) -> Answer {
+        let [code, json] = [String::new(), String::new()];
+        answered(Err(ToolError { category, code, message: message.to_owned(), json }))
     }
 
     fn answered(answer: Result<String, ToolError>) -> Answer {
@@ -202,10 +226,11 @@ mod tests {
     #[test]
     fn a_call_that_changed_nothing_is_made_anew() {
         let repeats = Repeats::default();
-        for category in [Category::Busy, Category::Invalid, Category::Limit, Category::Denied] {
-            assert!(call(&repeats, "k", "{}", refused(category)).1, "{category:?}");
+        for category in [Category::Busy, Category::Invalid, Category::Limit, Category::Storage] {
+            assert!(call(&repeats, "k", "{}", refused(category, "full")).1, "{category:?}");
         }
-        assert!(call(&repeats, "k", "{\"other\":1}", refused(Category::Storage)).1);
+        let may_stand = format!("the disk is full{MAY_STAND}");
+        assert!(call(&repeats, "k", "{\"other\":1}", refused(Category::Busy, &may_stand)).1);
         assert!(!call(&repeats, "k", "{\"other\":1}", done("1")).1, "the change may stand");
     }
 
@@ -215,13 +240,28 @@ mod tests {
         let (_, first) = repeats.take("k", "add", "{}").unwrap();
         let (again, none) = repeats.take("k", "add", "{}").unwrap();
         assert!(none.is_none());
-        repeats.answer(first.unwrap(), refused(Category::Busy));
-        assert_eq!(again.answer().await, refused(Category::Busy));
+        repeats.answer(first.unwrap(), refused(Category::Busy, ""));
+        assert_eq!(again.answer().await, refused(Category::Busy, ""));
         let (_, first) = repeats.take("k", "add", "{}").unwrap();
         let (again, _) = repeats.take("k", "add", "{}").unwrap();
-        // A call that panics has no answer.
+        // As if it panicked.
         drop(first);
-        assert_eq!(again.answer().await, Err(CallError::closing()));
+        assert!(matches!(again.answer().await, Err(CallError::Ended { .. })));
+        assert!(!call(&repeats, "k", "{}", done("1")).1);
+    }
+
+    #[test]
+    fn a_call_in_progress_is_never_forgotten() {
+        let repeats = Repeats::default();
+        let (_, slow) = repeats.take("slow", "add", "{}").unwrap();
+        let large = "x".repeat(MAX_BYTES);
+        for key in ["a", "b", "c"] {
+            assert!(call(&repeats, key, "{}", done(&large)).1);
+        }
+        assert!(repeats.take("slow", "add", "{}").unwrap().1.is_none());
+        repeats.answer(slow.unwrap(), done("1"));
+        assert_eq!(call(&repeats, "slow", "{}", done("2")), (done("1"), false));
+        assert_eq!(repeats.known().bytes, MAX_BYTES + 1 - MAX_BYTES);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 use std::thread;
+use std::time::Instant;
 
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::http_server::{HttpServer, Reply};
 use agent_memory_tests::runners::mcp_client::stateless;
 use agent_memory_tests::tenant_scene::Scene;
@@ -10,22 +12,22 @@ use serde_json::{Value, json};
 
 const MADE_BEFORE: &str = "was made before";
 
-/// A request with a key to add a memory.
-struct Add<'a> {
+/// A request with a key.
+struct Call<'a> {
     token: &'a str,
     key: &'a str,
-    content: &'a str,
+    tool: &'a str,
+    arguments: Value,
 }
 
-impl Add<'_> {
+impl Call<'_> {
     fn bytes(&self, server: &HttpServer) -> Vec<u8> {
-        let arguments = json!({ "agent_id": "ada", "content": self.content });
-        let parameters = json!({ "name": "add_core_memory", "arguments": arguments });
+        let parameters = json!({ "name": self.tool, "arguments": self.arguments });
         let bearer = format!("Bearer {}", self.token);
         let fields = [
             ("MCP-Protocol-Version", "2026-07-28"),
             ("Mcp-Method", "tools/call"),
-            ("Mcp-Name", "add_core_memory"),
+            ("Mcp-Name", self.tool),
             ("Authorization", if self.token.is_empty() { "" } else { &bearer }),
             ("Idempotency-Key", self.key),
         ];
@@ -38,8 +40,14 @@ impl Add<'_> {
     }
 }
 
-fn add<'a>(key: &'a str, content: &'a str) -> Add<'a> {
-    Add { token: "", key, content }
+/// A request with a key to add a memory.
+fn add_as<'a>(token: &'a str, key: &'a str, content: &str) -> Call<'a> {
+    let arguments = json!({ "agent_id": "ada", "content": content });
+    Call { token, key, tool: "add_core_memory", arguments }
+}
+
+fn add<'a>(key: &'a str, content: &str) -> Call<'a> {
+    add_as("", key, content)
 }
 
 /// The result of a call that was made.
@@ -81,7 +89,7 @@ fn a_repeated_request_gets_the_answer_of_the_first_one() {
     let other = add("k1", "three").send(&server);
     assert!(refused(&other).contains("belongs to another call"), "{}", other.body);
     assert_eq!(["one", "two", "three"].map(|content| count(&server, "", content)), [1, 1, 0]);
-    // Whoever sends no key calls once more.
+    // Without a key, the call is another one.
     assert_ne!(made(&add("", "one").send(&server)), first);
 }
 
@@ -94,6 +102,10 @@ fn a_request_whose_client_has_hung_up_is_made_once() {
         let key = number.to_string();
         let request = add(&key, &content);
         drop(server.connect(&request.bytes(&server)).expect("a connection"));
+        let until = Instant::now() + TIMEOUT;
+        while count(&server, "", &content) == 0 {
+            assert!(Instant::now() < until, "the call does not go on");
+        }
         assert_eq!(made(&request.send(&server))["created"], true, "{number}");
         assert_eq!(count(&server, "", &content), 1);
     }
@@ -123,7 +135,7 @@ fn servers_of_one_database_make_a_request_once() {
         for number in 0..8 {
             let content = format!("memory {number}");
             let key = number.to_string();
-            let request = &Add { token: &ada, key: &key, content: &content };
+            let request = &add_as(&ada, &key, &content);
             let replies: Vec<Reply> = thread::scope(|scope| {
                 let all = servers
                     .each_ref()
@@ -139,10 +151,10 @@ fn servers_of_one_database_make_a_request_once() {
             assert_eq!(count(&servers[0], &ada, &content), 1);
         }
         // Each token has keys of its own.
-        let foreign = Add { token: &acme, key: "0", content: "memory 0" };
+        let foreign = add_as(&acme, "0", "memory 0");
         assert_eq!(made(&foreign.send(&servers[1]))["created"], true);
         // What a server has answered is known after its end.
-        let request = Add { token: &ada, key: "last", content: "last" };
+        let request = add_as(&ada, "last", "last");
         assert_eq!(made(&request.send(&servers[0]))["created"], true);
         servers[0] = start();
         for server in &servers {
@@ -150,5 +162,13 @@ fn servers_of_one_database_make_a_request_once() {
             assert!(refused(&reply).contains(MADE_BEFORE), "{}", reply.body);
         }
         assert_eq!(count(&servers[0], &ada, "last"), 1);
+        // A repetition that has nothing to do any more is refused, too.
+        let id = made(&add_as(&ada, "gone", "gone").send(&servers[0]))["id"].clone();
+        let arguments = json!({ "agent_id": "ada", "memory_id": id });
+        let request = &Call { token: &ada, key: "delete", tool: "delete_memory", arguments };
+        made(&request.send(&servers[0]));
+        assert_eq!(made(&request.send(&servers[0])), made(&request.send(&servers[0])));
+        let reply = request.send(&servers[1]);
+        assert!(refused(&reply).contains(MADE_BEFORE), "{}", reply.body);
     }
 }

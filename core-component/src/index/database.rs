@@ -192,10 +192,12 @@ pub(super) fn each_posting(
     segment: i64,
     mut read: impl FnMut(i64, &[u8]) -> Option<()>,
 ) -> Result<(), Error> {
-    let sql = "SELECT stem, parts FROM postings WHERE segment = ?1 AND stem > ?2 ORDER BY stem";
+    let sql = "SELECT stem, parts FROM postings WHERE segment = ?1 AND stem > ?2 \
+               ORDER BY stem LIMIT ?3";
     let mut last = i64::MIN;
     loop {
-        let after = [Value::Integer(segment), Value::Integer(last)];
+        let most = Value::Integer(i64::from(PAGE) + 1);
+        let after = [Value::Integer(segment), Value::Integer(last), most];
         let page = transaction.query(&statement(sql, after), PAGE)?;
         for row in page.rows {
             let [Value::Integer(stem), Value::Blob(parts)] = &row[..] else {
@@ -216,8 +218,8 @@ const PAGE: u32 = 10_000;
 /// The most bytes of postings that are written at once. A parameter has them twice as long.
 const MAX_WRITTEN: usize = 4 << 20;
 
-/// Runs a statement for each so many of some numbers with bytes, which are its second parameter. The
-/// first one is the number of a segment.
+/// Runs a statement once for each batch of rows of a segment, at most [`MAX_WRITTEN`] bytes. Its parameters
+/// are the number of the segment and the batch.
 pub(super) fn for_each_numbered<'p>(
     transaction: &dyn Transaction,
     sql: &str,

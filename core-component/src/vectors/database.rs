@@ -252,8 +252,8 @@ fn remove_collections(
             (format!("{names} AND model = ?2"), vec![json(of), text(model)])
         }
     };
-    let view = connection.begin(Mode::Read)?;
-    if !is_current(&*view)? {
+    let transaction = connection.begin(Mode::Write(None))?;
+    if !is_current(&*transaction)? {
         return Ok(0);
     }
     let count = format!(
@@ -262,8 +262,7 @@ fn remove_collections(
          FROM vector_collections AS c LEFT JOIN vectors AS v ON v.collection = c.collection \
          WHERE {are}"
     );
-    let rows = view.query(&statement(&count, &parameters[..]), 1)?.rows;
-    drop(view);
+    let rows = transaction.query(&statement(&count, &parameters[..]), 1)?.rows;
     let Some([Value::Integer(1..), vectors]) = rows.first().map(Vec::as_slice) else {
         return Ok(0);
     };
@@ -271,7 +270,6 @@ fn remove_collections(
         Value::Integer(vectors) => *vectors as u64,
         _ => 0,
     };
-    let transaction = connection.begin(Mode::Write(None))?;
     let delete = |table: &str| {
         let of = format!("SELECT collection FROM vector_collections WHERE {are}");
         statement(&format!("DELETE FROM {table} WHERE collection IN ({of})"), &parameters[..])

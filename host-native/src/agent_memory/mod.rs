@@ -17,6 +17,7 @@ use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTem
 use crate::engine::Engine;
 use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
+use crate::repeats::Repeats;
 use crate::storage::{CallKey, Storage};
 use once::made_before;
 use own::Own;
@@ -52,6 +53,7 @@ pub(crate) struct Mounted {
     pub(crate) model_timeout: Duration,
     pub(crate) arrivals: Arrivals,
     pub(crate) tenants: Tenants,
+    pub(crate) repeats: Repeats,
 }
 
 impl Mounted {
@@ -186,7 +188,7 @@ impl AgentMemory {
         }
         match caller.idempotency_key.clone() {
             Some(key) if tool_reads == Some(false) => {
-                self.call_once(&key, arrival, tool, arguments, caller).await
+                self.call_once(key, arrival, tool, arguments, caller).await
             }
             _ => {
                 let caller = Caller { idempotency_key: None, ..caller };
@@ -420,13 +422,12 @@ impl AgentMemory {
             call.only = caller.reach.repositories;
             let key = caller.idempotency_key.map(|key| Arc::new(CallKey::new(key)));
             call.key = key.clone();
-            let outcome = run(&mounted.engine, call, &context).map(Outcome::from);
+            let outcome = run(&mounted.engine, call, &context).map(Outcome::from)?;
+            // On this thread, since a cancelled call may have changed something.
+            own.notifier.notify(&outcome.changed);
             if key.is_some_and(|key| key.is_repeated()) {
                 return Err(made_before());
             }
-            let outcome = outcome?;
-            // On this thread, since a cancelled call may have changed something.
-            own.notifier.notify(&outcome.changed);
             Ok(outcome)
         });
         match ran.await.map_err(JoinError::try_into_panic) {

@@ -1,9 +1,11 @@
 //! Calls with an idempotency key.
 
 use super::AgentMemory;
+use super::places::on_a_blocking_thread;
 use crate::arrival::Arrival;
 use crate::caller::Caller;
 use crate::outcome::{CallError, Outcome};
+use std::sync::Arc;
 
 impl AgentMemory {
     /// Runs a call, unless it is a repetition: then it waits for the answer of the first one.
@@ -12,20 +14,28 @@ impl AgentMemory {
     /// dropped.
     pub(super) async fn call_once(
         &self,
-        key: &str,
+        key: String,
         arrival: Arrival,
         tool: &str,
         arguments: &str,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let (awaited, first) = self.own.repeats.take(key, tool, arguments)?;
+        // Tenants may use the same keys. The memory of one lives as long as the process.
+        let of_tenant = format!("{:p} {key}", Arc::as_ptr(&self.own));
+        let (awaited, first) = self.mounted.repeats.take(&of_tenant, tool, arguments)?;
         if let Some(first) = first {
             let memory = self.clone();
             let tool = tool.to_owned();
             let arguments = arguments.to_owned();
             self.own.in_progress.tasks.spawn(async move {
-                let answer = memory.call_anew(arrival, &tool, &arguments, caller).await;
-                memory.own.repeats.answer(first, answer);
+                let storage = memory.own.storage.clone();
+                let was_made = on_a_blocking_thread(move || storage.has_call_key(&key)).await;
+                let answer = match was_made {
+                    Ok(true) => Err(made_before()),
+                    // Where the database cannot be asked, the call finds it out.
+                    _ => memory.call_anew(arrival, &tool, &arguments, caller).await,
+                };
+                memory.mounted.repeats.answer(first, answer);
             });
         }
         awaited.answer().await
@@ -34,7 +44,7 @@ impl AgentMemory {
 
 /// The error of a call that an earlier one with the same key has made.
 pub(super) fn made_before() -> CallError {
-    let message = "a call with this idempotency key was made before, and its answer is no longer known: this \
-                   one has changed nothing. Read what the memory has, and give a new call a key of its own";
+    let message = "a call with this idempotency key was made before, and its answer is no longer known: read \
+                   what the memory has, and give a new call a key of its own";
     CallError::Repeated(message.to_owned())
 }

@@ -2,7 +2,6 @@
 
 use crate::background::InProgress;
 use crate::changes::Notifier;
-use crate::repeats::Repeats;
 use crate::storage::Storage;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +11,11 @@ pub(super) struct Own {
     pub(super) storage: Storage,
     pub(super) in_progress: InProgress,
     pub(super) notifier: Notifier,
-    pub(super) repeats: Repeats,
 }
 
 impl Own {
     pub(super) fn new(storage: Storage, in_progress: InProgress) -> Self {
-        Own { storage, in_progress, notifier: Notifier::new(), repeats: Repeats::default() }
+        Own { storage, in_progress, notifier: Notifier::new() }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::description::{Description, OwnSettings};
 use crate::engine::{Engine, Image};
 use crate::model::{Embedder, MAX_TIMEOUT};
 use crate::registry_format::ComponentFormat;
+use crate::repeats::Repeats;
 use crate::storage::{Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Model, Random};
 use agent_memory_setting_values::{path_mistake, time_zone};
@@ -340,6 +341,7 @@ impl Builder {
             model_timeout: self.model_timeout.min(MAX_TIMEOUT),
             arrivals,
             tenants: Tenants::default(),
+            repeats: Repeats::default(),
         };
         Ok(AgentMemory::new(mounted, storage))
     }

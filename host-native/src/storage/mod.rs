@@ -310,6 +310,22 @@ impl Storage {
         Ok(FilesTree::open(&self.0.engine, layout, named))
     }
 
+    /// Whether the database server has the key of a call, which was then made. It is asked for by a
+    /// repetition that would not come to its commit.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if the server cannot be reached now; `permission`, `io`.
+    #[cfg_attr(not(feature = "postgres"), expect(clippy::unused_self))]
+    pub(crate) fn has_call_key(&self, key: &str) -> Result<bool, Error> {
+        #[cfg(feature = "postgres")]
+        if let Some(server) = self.0.server.get() {
+            return server.server().has_call_key(key);
+        }
+        let _ = key;
+        Ok(false)
+    }
+
     /// The names of the granted places of a kind, in byte order. Repositories are the granted
     /// directories that have a `.git`: one without it may hold several repositories. Those that
     /// cannot be opened are among them: opening one tells why. A label has one place, with an empty name.

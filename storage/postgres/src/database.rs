@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_memory_storage::Error;
 use agent_memory_storage::database::{Rows, Statement};
 use futures_util::future::join3;
-use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::error::{is_lost, storage_error};
@@ -84,33 +84,36 @@ impl Database {
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
         let begin = self.begin_read_only("REPEATABLE READ");
         let until = Instant::now() + self.0.server.statement_time();
-        let pool = self.0.server.pool().clone();
-        let holder = self.0.server.run(async move { pool.holder(until).await }).await?;
-        self.begin_alone(begin, until, Some(holder), Held::Read).await
+        // One of a derived database ends without waiting for anything else.
+        let may_wait = self.0.derived.is_none();
+        self.begin_alone(begin, until, may_wait, Held::Read).await
     }
 
-    /// Begins a transaction on a connection of its own, which has to be free before a deadline.
+    /// Begins a transaction on a connection of its own, which has to be free before a deadline. Whether it
+    /// may wait for something while it holds the connection, such as another connection.
     pub(crate) async fn begin_alone(
         &self,
         begin: String,
         until: Instant,
-        holder: Option<OwnedSemaphorePermit>,
-        held: impl FnOnce(Arc<Mutex<State>>) -> Held,
+        may_wait: bool,
+        held: fn(Arc<Mutex<State>>) -> Held,
     ) -> Result<Transaction, Error> {
         self.0.claim()?;
         let claimed = Claimed(&self.0);
         let session = self.0.clone();
         let begun = self.0.server.run(async move {
+            let pool = session.server.pool();
+            let holder = if may_wait { Some(pool.holder(until).await?) } else { None };
             let mut is_repeated = false;
             loop {
-                let mut connection = session.server.pool().connection(until).await?;
+                let mut connection = pool.connection(until).await?;
                 connection.in_transaction = true;
                 let sent = connection.client().batch_execute(&begin);
                 match session.bounded(session.patience(1), sent).await {
-                    Ok(Ok(())) => return Ok(connection),
+                    Ok(Ok(())) => return Ok((connection, holder)),
                     Ok(Err(error)) if is_lost(&error) && !is_repeated => {
                         connection.close();
-                        session.server.pool().close_idle();
+                        pool.close_idle();
                         is_repeated = true;
                     }
                     Ok(Err(error)) => return Err(storage_error(&error)),
@@ -121,7 +124,8 @@ impl Database {
                 }
             }
         });
-        let state = State { connection: Some(begun.await?), transacts: true, _holder: holder };
+        let (connection, holder) = begun.await?;
+        let state = State { connection: Some(connection), transacts: true, _holder: holder };
         claimed.keep();
         Ok(Transaction::new(&self.0, held(Arc::new(Mutex::new(state)))))
     }

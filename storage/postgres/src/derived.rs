@@ -53,7 +53,7 @@ impl Database {
             lock_row(server, place, name, "UPDATE NOWAIT"),
         );
         let begun =
-            self.begin_alone(begin, Instant::now() + CONNECTION_TIME, None, Held::Derived).await;
+            self.begin_alone(begin, Instant::now() + CONNECTION_TIME, false, Held::Derived).await;
         begun.map_err(|error| match error.detail.as_deref() {
             Some(IS_LOCKED) => {
                 let message = format!("another call changes `{name}` now: try again");

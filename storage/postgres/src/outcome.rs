@@ -27,6 +27,23 @@ const KEY_REMEMBERED_HOURS: u32 = 24;
 /// One commit in so many forgets old ones.
 const FORGETS_EVERY: u64 = 1_000;
 
+impl Server {
+    /// Whether a commit has stored the key of a call.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if the database cannot be reached now; `permission`, `io`.
+    pub fn has_call_key(&self, key: &str) -> Result<bool, Error> {
+        let server = self.clone();
+        let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
+        self.wait(async move {
+            let sql =
+                "SELECT 1::smallint FROM agent_memory.call_keys WHERE tenant = $1 AND key = $2";
+            Ok(!server.rows(sql, &parameters).await?.is_empty())
+        })
+    }
+}
+
 impl Lock {
     /// Commits the open transaction of the lock, in one round trip. It leaves a row by which the outcome
     /// is found out if the connection breaks.

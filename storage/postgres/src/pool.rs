@@ -18,9 +18,9 @@ pub(crate) const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
 /// A bounded number of connections.
 ///
-/// Some are held for long: by a writer, which may wait for a lock, and by a transaction that reads. A call
-/// that holds one may ask for another one to read a document. So there is one connection more than may be
-/// held.
+/// Some are held by a call that may wait: a writer for a lock, a transaction that reads rows for another
+/// connection, to read a document. There is one connection more than such calls may hold. All others, also
+/// those of derived databases, end without waiting for anything else.
 pub(crate) struct Pool {
     url: DatabaseUrl,
     tls: Option<Tls>,
@@ -46,7 +46,7 @@ impl Pool {
         })
     }
 
-    /// The right to hold a connection for long. It is asked for before the connection.
+    /// The right to wait while holding a connection. It is asked for before the connection.
     ///
     /// # Errors
     ///

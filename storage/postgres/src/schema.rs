@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 use super::error::{NO_TABLES, storage_error};
 use super::query::{self, Parameter};
 use super::server::Server;
-use super::toolset_tables::{self, PLACES, ToolsetTables};
+use super::toolset_tables::{self, ToolsetTables};
 
 /// The version of the tables.
 pub const VERSION: i32 = STEPS.len() as i32;
@@ -16,7 +16,7 @@ pub const VERSION: i32 = STEPS.len() as i32;
 ///
 /// A step that changes rows takes `FORCE` from their table before: row-level security hides them. A table
 /// with a column `tenant` gets row-level security after the last step.
-const STEPS: [&str; 4] = [TABLES, TENANTS, PLACES, CALL_KEYS];
+const STEPS: [&str; 3] = [TABLES, TENANTS, KEYS_AND_PLACES];
 
 /// The key of the lock of migrations. A migration is one transaction, also through a pooler.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
@@ -72,8 +72,9 @@ CREATE TABLE agent_memory.tenants (
 CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
 "#;
 
-/// The table of version 4: the keys of calls that are made once.
-const CALL_KEYS: &str = r#"
+/// What version 3 adds: the keys of calls that are made once; the type of the column `place` of derived
+/// databases, and `each_numbered`, which reads numbers with bytes in hexadecimal digits.
+const KEYS_AND_PLACES: &str = r#"
 CREATE TABLE agent_memory.call_keys (
     tenant bigint NOT NULL,
     key text COLLATE "C" NOT NULL,
@@ -81,6 +82,12 @@ CREATE TABLE agent_memory.call_keys (
     PRIMARY KEY (tenant, key)
 );
 CREATE INDEX call_keys_by_time ON agent_memory.call_keys (answered_at);
+CREATE DOMAIN agent_memory.place AS text COLLATE "C"
+    DEFAULT pg_catalog.current_setting('agent_memory.place');
+CREATE FUNCTION agent_memory.each_numbered(text) RETURNS TABLE (number bigint, bytes bytea)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (a.value->>0)::bigint, decode(a.value->>1, 'hex')
+        FROM json_array_elements($1::json) AS a(value) $$;
 "#;
 
 /// Row-level security of every table with a column `tenant`, also for the owner of the tables. Without

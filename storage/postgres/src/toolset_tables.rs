@@ -58,17 +58,6 @@ CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
     AS $$ SELECT a.value FROM json_array_elements_text($1::json) AS a(value) $$;
 "#;
 
-/// The step to version 3: the type of the column `place` of derived databases, and `each_numbered`, which
-/// reads numbers with bytes in hexadecimal digits.
-pub(crate) const PLACES: &str = r#"
-CREATE DOMAIN agent_memory.place AS text COLLATE "C"
-    DEFAULT pg_catalog.current_setting('agent_memory.place');
-CREATE FUNCTION agent_memory.each_numbered(text) RETURNS TABLE (number bigint, bytes bytea)
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT (a.value->>0)::bigint, decode(a.value->>1, 'hex')
-        FROM json_array_elements($1::json) AS a(value) $$;
-"#;
-
 /// For each table of a toolset, a view of the tenant's rows with the same name; of a derived database, of
 /// the place's rows. Statements find the views first, so tenants are kept apart also where row-level
 /// security is not in force.

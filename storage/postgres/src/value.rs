@@ -104,6 +104,6 @@ mod tests {
         // A fraction is the nearest number to its digits, as in SQLite.
         assert_eq!(read(-1, 0, &[3]), Some(Value::Real(0.000_3)));
         assert_eq!(read(-2, 0, &[5000]), Some(Value::Real(0.000_05)));
-        assert_eq!(read(0, 0, &[3, 1415, 9265]), Some(Value::Real(3.141_592_65)));
+        assert_eq!(read(0, 0, &[7, 1234, 5678]), Some(Value::Real(7.123_456_78)));
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn pass(
 /// The paths in an area of a place.
 struct Walked {
     documents: BTreeSet<String>,
-    /// What no call can read.
+    /// Those of entries that no call can read.
     others: Vec<String>,
 }
 

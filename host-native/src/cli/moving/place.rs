@@ -1,11 +1,13 @@
 //! A place of a toolset, in the source and in the target.
 
-use super::table::Table;
+use super::super::program::description;
+use super::table::{Table, created, statement};
 use super::work::{Counts, Pass, Work};
 use super::{documents, rows};
 use crate::storage::api::Documents as _;
 use crate::storage::{
-    self, Area, Database, DatabaseKind, Dialect, Error, ErrorCode, PlaceKind, Storage, Tree, Writer,
+    self, Area, Database, DatabaseKind, Dialect, Error, ErrorCode, PlaceKind, Storage, Tree, Value,
+    Writer,
 };
 use crate::{DatabaseDescription, PlaceDescription, Toolset};
 
@@ -35,12 +37,19 @@ impl<'a> Place<'a> {
             let kind = PlaceKind::Named(description.label.clone());
             let is_family = description.is_family();
             let others = if is_family { target.list_places(&kind, &[])? } else { Vec::new() };
-            for name in from.list_places(&kind, &[])? {
-                let in_any_case = |other: &&String| other.eq_ignore_ascii_case(&name);
-                if let Some(other) = others.iter().find(in_any_case).filter(|other| **other != name)
-                {
+            let names = from.list_places(&kind, &[])?;
+            for name in names.iter().cloned() {
+                let is_twin =
+                    |other: &&String| other.eq_ignore_ascii_case(&name) && **other != name;
+                if let Some(other) = others.iter().find(is_twin) {
                     work.problem(&format!(
                         "`{name}` is written `{other}` in the target: rename one of them"
+                    ));
+                } else if let Some(other) =
+                    names.iter().find(is_twin).filter(|other| **other < name)
+                {
+                    work.problem(&format!(
+                        "`{name}` and `{other}` differ only in case: rename one of them"
                     ));
                 }
                 let at = storage::Place::in_group(&description.label, &name);
@@ -77,6 +86,9 @@ impl<'a> Place<'a> {
     pub fn pass(&mut self, work: &mut Work<'_>, pass: Pass) -> Result<(), Error> {
         let mut counts = Counts { places: 1, ..Counts::default() };
         let target = self.target(work, pass)?;
+        if let Some(target) = target.as_ref().filter(|_| pass == Pass::Copy) {
+            forget_derived(work, target)?;
+        }
         documents::pass(work, pass, &self.source, target.as_ref(), &mut counts)?;
         for database in &self.description.databases {
             let Some(source) = opened(&self.source, database, false)? else { continue };
@@ -119,6 +131,30 @@ impl<'a> Place<'a> {
             opened => opened.map(Some),
         }
     }
+}
+
+/// Empties the index and the vectors of a place, which know nothing of rows that a move brings.
+fn forget_derived(work: &Work<'_>, tree: &Tree) -> Result<(), Error> {
+    for derived in &description().derived_databases {
+        let database = match tree.open_database(&derived.name, DatabaseKind::Derived, false) {
+            Err(error) if error.code == ErrorCode::NotFound => continue,
+            opened => opened?,
+        };
+        let mut statements = Vec::new();
+        for table in created(&derived.postgres_tables) {
+            let is_there = statement(
+                "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1",
+                vec![Value::Text(table.to_owned())],
+            );
+            if database.dialect() == Dialect::Postgres
+                || !database.query(&is_there, 1)?.rows.is_empty()
+            {
+                statements.push(statement(format!("DELETE FROM {table}"), Vec::new()));
+            }
+        }
+        work.execute(&database, &statements)?;
+    }
+    Ok(())
 }
 
 /// A kept database; none if it does not exist.

@@ -236,7 +236,7 @@ impl Moved<'_> {
                 let counted = "SELECT seq FROM sqlite_sequence WHERE name = ?1";
                 highest = highest.max(integer(&self.source, counted, vec![name.clone()])?);
             }
-            let sql = "SELECT setval(s, ?1) FROM (SELECT pg_get_serial_sequence('agent_memory.' || \
+            let sql = "SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM (SELECT pg_get_serial_sequence('agent_memory.' || \
                        quote_ident(?2), ?3)::regclass AS s) AS found \
                        WHERE coalesce(pg_sequence_last_value(s), 0) < ?4";
             let to = Value::Integer(highest.saturating_add(MARGIN));

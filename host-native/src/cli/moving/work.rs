@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 /// The most lines about what stands in the way.
 const MAX_PROBLEMS: usize = 20;
 
-/// What is done with each document and row.
+/// A pass over all documents and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     /// It is counted. What the target cannot hold, or has otherwise, is a problem. Nothing is written.
