@@ -244,7 +244,7 @@ fn a_caller_with_access_to_one_agent_learns_nothing_of_another() {
 /// The toolset deletes nothing, by design. What `forget_memory` removes is in a file of its own.
 #[test]
 fn no_tool_of_sessions_deletes() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sessions");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/toolsets/sessions");
     let mut puts = 0;
     for file in std::fs::read_dir(folder).expect("the toolset's folder") {
         let path = file.expect("a file").path();

@@ -126,6 +126,13 @@ pub enum Reason {
 }
 
 impl CallError {
+    /// An earlier call with the same key was made, by this or another process.
+    pub(crate) fn made_before() -> CallError {
+        let message = "a call with this idempotency key was made before, and its answer is no longer known: \
+                       read what the memory has, and give a new call a key of its own";
+        CallError::Repeated(message.to_owned())
+    }
+
     pub(crate) fn closing() -> CallError {
         let message = "the program is closing".to_owned();
         CallError::Ended { reason: Reason::GivenUp, message }

@@ -118,7 +118,7 @@ fn a_derived_database_is_written_while_a_call_has_the_lock_of_the_place() {
     write(&runtime, &derived, 1);
     assert_eq!(segments(&derived), [1]);
     // Without a free connection, nothing is written, and the call goes on.
-    let reading = runtime.block_on(server.database().begin_read()).unwrap();
+    let reading = runtime.block_on(server.database().begin_read_under(&lock)).unwrap();
     assert_eq!(begin(&runtime, &derived).unwrap_err().code, ErrorCode::Busy);
     drop((reading, lock));
     write(&runtime, &derived, 2);

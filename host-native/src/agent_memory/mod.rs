@@ -19,7 +19,6 @@ use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
 use crate::repeats::Repeats;
 use crate::storage::{CallKey, Storage};
-use once::made_before;
 use own::Own;
 pub(crate) use own::Tenants;
 use std::fmt;
@@ -426,7 +425,7 @@ impl AgentMemory {
             // On this thread, since a cancelled call may have changed something.
             own.notifier.notify(&outcome.changed);
             if key.is_some_and(|key| key.is_repeated()) {
-                return Err(made_before());
+                return Err(CallError::made_before());
             }
             Ok(outcome)
         });

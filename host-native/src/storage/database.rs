@@ -91,7 +91,7 @@ impl Database {
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
         let checked = self.check_begin(mode, writer);
-        let shared = writer.filter(|_| mode.is_write() && self.lock_key().is_some());
+        let shared = writer.filter(|_| self.lock_key().is_some());
         let begun =
             checked.map(|()| self.0.begin(mode, shared.map(Writer::lock).as_ref(), timeout));
         async move { begun?.await }

@@ -39,13 +39,18 @@ impl DatabaseBackend for ServerDatabase {
         timeout: LockTimeout,
     ) -> Beginning {
         let tables = self.tables.clone();
+        let shared = shared.and_then(WriterLock::of_server).cloned();
         let Mode::Write(scope) = mode else {
-            return Box::pin(async move { Ok(Transaction::new(tables.begin_read().await?)) });
+            return Box::pin(async move {
+                Ok(Transaction::new(match shared {
+                    Some(held) => tables.begin_read_under(&held.lock).await?,
+                    None => tables.begin_read().await?,
+                }))
+            });
         };
         let Some((locker, _)) = &self.lock else {
             return Box::pin(async move { Ok(Transaction::new(tables.begin_derived().await?)) });
         };
-        let shared = shared.and_then(WriterLock::of_server).cloned();
         let acquiring = shared.is_none().then(|| locker.lock(scope, timeout));
         Box::pin(async move {
             let lock = match (shared, acquiring) {

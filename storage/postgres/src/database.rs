@@ -82,20 +82,32 @@ impl Database {
     ///
     /// `nested` during a transaction; `busy` if the database cannot be reached now; `permission`, `io`.
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
-        let begin = self.begin_read_only("REPEATABLE READ");
-        let until = Instant::now() + self.0.server.statement_time();
         // One of a derived database ends without waiting for anything else.
-        let may_wait = self.0.derived.is_none();
-        self.begin_alone(begin, until, may_wait, Held::Read).await
+        self.begin_snapshot(self.0.derived.is_none()).await
     }
 
-    /// Begins a transaction on a connection of its own, which has to be free before a deadline. Whether it
-    /// may wait for something while it holds the connection, such as another connection.
+    /// The same in a call that has a lock, and so the right to wait with a connection.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin_read`](Database::begin_read).
+    pub async fn begin_read_under(&self, _: &Lock) -> Result<Transaction, Error> {
+        self.begin_snapshot(false).await
+    }
+
+    async fn begin_snapshot(&self, needs_right: bool) -> Result<Transaction, Error> {
+        let begin = self.begin_read_only("REPEATABLE READ");
+        let until = Instant::now() + self.0.server.statement_time();
+        self.begin_alone(begin, until, needs_right, Held::Read).await
+    }
+
+    /// Begins a transaction on a connection of its own, which has to be free before a deadline. It needs
+    /// the right to wait with the connection if its call may ask for another one meanwhile.
     pub(crate) async fn begin_alone(
         &self,
         begin: String,
         until: Instant,
-        may_wait: bool,
+        needs_right: bool,
         held: fn(Arc<Mutex<State>>) -> Held,
     ) -> Result<Transaction, Error> {
         self.0.claim()?;
@@ -103,7 +115,7 @@ impl Database {
         let session = self.0.clone();
         let begun = self.0.server.run(async move {
             let pool = session.server.pool();
-            let holder = if may_wait { Some(pool.holder(until).await?) } else { None };
+            let holder = if needs_right { Some(pool.holder(until).await?) } else { None };
             let mut is_repeated = false;
             loop {
                 let mut connection = pool.connection(until).await?;

@@ -145,9 +145,11 @@ async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
 }
 
 async fn forget_old(server: Server) {
-    for (table, hours) in [("calls", REMEMBERED_HOURS), ("call_keys", KEY_REMEMBERED_HOURS)] {
+    for (table, hours) in
+        [("agent_memory.calls", REMEMBERED_HOURS), ("agent_memory.call_keys", KEY_REMEMBERED_HOURS)]
+    {
         let sql = format!(
-            "DELETE FROM agent_memory.{table} WHERE tenant = {} \
+            "DELETE FROM {table} WHERE tenant = {} \
              AND answered_at < now() - interval '{hours} hours'",
             server.tenant()
         );

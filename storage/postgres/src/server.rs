@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use agent_memory_storage::{Error, ErrorCode, path};
+use agent_memory_storage::{Error, ErrorCode, MAY_STAND, path};
 use futures_util::future::join3;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -146,15 +146,11 @@ impl Server {
         }
         let server = self.clone();
         let wanted = key.clone();
-        let found = self.wait(async move {
-            let sql = "SELECT 1 FROM agent_memory.places WHERE tenant = $1 AND place = $2";
-            let parameters = [Parameter::integer(server.tenant()), Parameter::text(wanted)];
-            server.rows(sql, &parameters).await
-        })?;
-        if !found.is_empty() {
+        let is_there = self.wait(async move { server.has_key(&wanted).await })?;
+        if is_there {
             self.known().insert(key);
         }
-        Ok(!found.is_empty())
+        Ok(is_there)
     }
 
     /// Creates a place of a group.
@@ -178,12 +174,24 @@ impl Server {
         Ok(())
     }
 
-    /// Whether a place was created. Others may have it, also in another case.
+    /// Whether a place was created. Others may have it, also in another case. It is tried once more if the
+    /// connection was lost: the row that is then there may be that of the first time.
     async fn insert_place(&self, key: &str) -> Result<bool, Error> {
         let sql = "INSERT INTO agent_memory.places (tenant, place) VALUES ($1, $2) \
                    ON CONFLICT DO NOTHING RETURNING 1::smallint";
         let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
-        Ok(!self.insert(sql, &parameters, "the place").await?.is_empty())
+        match self.insert(sql, &parameters).await {
+            Ok(rows) => return Ok(!rows.is_empty()),
+            Err(error) if error.message.ends_with(MAY_STAND) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(!self.insert(sql, &parameters).await?.is_empty() || self.has_key(key).await?)
+    }
+
+    async fn has_key(&self, key: &str) -> Result<bool, Error> {
+        let sql = "SELECT 1 FROM agent_memory.places WHERE tenant = $1 AND place = $2";
+        let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
+        Ok(!self.rows(sql, &parameters).await?.is_empty())
     }
 
     /// Runs a statement that makes a row. It is not repeated: after a connection that was lost, the row may
@@ -191,12 +199,11 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// `busy` if nothing was sent; `io` if the row may have been made. `what` is it for the message.
+    /// `busy` if nothing was sent; `io` if the row may have been made.
     pub(crate) async fn insert(
         &self,
         sql: &str,
         parameters: &[Parameter],
-        what: &str,
     ) -> Result<Vec<Row>, Error> {
         // A connection that has died meanwhile is found by this.
         self.rows("SELECT 1::smallint", &[]).await?;
@@ -214,9 +221,7 @@ impl Server {
                 "the database does not answer"
             }
         };
-        let message =
-            format!("{problem}, and {what} may have been created: look before you try again");
-        Err(Error::new(ErrorCode::Io, message))
+        Err(Error::new(ErrorCode::Io, format!("{problem}{MAY_STAND}")))
     }
 
     /// Checks that the database answers and takes writes.
