@@ -9,6 +9,7 @@ use super::imports::types::{Error, ErrorCode};
 use crate::call::Call;
 use crate::queue;
 use crate::storage;
+use std::sync::Arc;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -38,7 +39,9 @@ impl Host for Call {
                 return Ok(Err(error.into()));
             }
             let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
-            let created = Call::created(call.writer_place.as_ref(), &call.storage, &place, timeout);
+            let Call { writer_place, storage, key, .. } = &*call;
+            let created =
+                Call::created(writer_place.as_ref(), storage, &place, timeout, key.as_ref());
             let created = call.wait(created)?;
             call.lend(created)
         })
@@ -111,11 +114,12 @@ impl Call {
         storage: &storage::Storage,
         place: &storage::Place,
         timeout: storage::LockTimeout,
+        key: Option<&Arc<storage::CallKey>>,
     ) -> std::result::Result<storage::Tree, storage::Error> {
         if let Some(writer_place) = writer_place {
             timeout.within(writer_place.served()).await?;
         }
-        storage.create_place(place, timeout).await
+        storage.create_place_with(place, timeout, key).await
     }
 
     /// Asks for a lock after every writer that arrived earlier, and waits for it.

@@ -10,7 +10,7 @@ use crate::{AgentMemory, Builder, Clock};
 use clap::{Args, ValueHint};
 use jiff::Timestamp;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use tracing::level_filters::LevelFilter;
 
 // The toolsets to mount. (A doc comment would become the help of each command.)
@@ -72,7 +72,10 @@ impl DataDirectory {
 
     pub(super) fn set(&self, builder: Builder) -> Result<Builder, Error> {
         Ok(match Setting::parse("--data-dir", self.data_dir.as_ref()) {
-            Some(directory) => builder.data_dir(directory.path()?),
+            // Paths of stores in it are absolute.
+            Some(directory) => {
+                builder.data_dir(absolute(&directory.path()?).map_err(Error::usage)?)
+            }
             None => builder,
         })
     }

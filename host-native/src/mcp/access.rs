@@ -135,7 +135,9 @@ fn idempotency_key(request: &Request) -> Result<Option<String>, ErrorData> {
     let Some(parts) = request.extensions.get::<Parts>() else { return Ok(None) };
     let mut given = parts.headers.get_all("idempotency-key").iter();
     let Some(key) = given.next() else { return Ok(None) };
-    let is_valid = |key: &&str| !key.is_empty() && key.len() <= MAX_KEY;
+    let is_valid = |key: &&str| {
+        (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+    };
     match (key.to_str().ok().filter(is_valid), given.next()) {
         (Some(key), None) => {
             let token = Principal::from_request(request).map_or("", Principal::token_id);

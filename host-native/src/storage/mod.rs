@@ -425,6 +425,16 @@ impl Storage {
     ///
     /// If polled outside a tokio runtime with timers.
     pub async fn create_place(&self, place: &Place, timeout: LockTimeout) -> Result<Tree, Error> {
+        self.create_place_with(place, timeout, None).await
+    }
+
+    /// The same for a call with a key.
+    pub(crate) async fn create_place_with(
+        &self,
+        place: &Place,
+        timeout: LockTimeout,
+        key: Option<&Arc<CallKey>>,
+    ) -> Result<Tree, Error> {
         let Place::Named { label, name } = place else {
             let message = "a repository is not created here: create it with Git";
             return Err(Error::new(ErrorCode::NotGranted, message));
@@ -432,9 +442,9 @@ impl Storage {
         #[cfg(feature = "postgres")]
         if let Some((server, of)) = self.on_server(label) {
             server.create(of, name)?;
-            return self.open(place, &[]);
+            return self.open_within(place, &[], None, key);
         }
         self.lock_registry(label, timeout).await?.create(name)?;
-        self.open(place, &[])
+        self.open_within(place, &[], None, key)
     }
 }

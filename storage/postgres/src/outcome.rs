@@ -97,7 +97,7 @@ impl Lock {
         Ok(())
     }
 
-    /// Stores the key of the call, unless its first commit has done so.
+    /// Puts the key of the call, unless its first commit has done so.
     async fn store_key(&self, client: &Client) -> Result<(), tokio_postgres::Error> {
         let Some(key) = self.key.as_ref().and_then(|key| key.to_store()) else { return Ok(()) };
         let sql = "INSERT INTO agent_memory.call_keys (tenant, key) VALUES ($1, $2)";

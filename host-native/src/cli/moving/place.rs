@@ -91,7 +91,12 @@ impl<'a> Place<'a> {
         }
         documents::pass(work, pass, &self.source, target.as_ref(), &mut counts)?;
         for database in &self.description.databases {
-            let Some(source) = opened(&self.source, database, false)? else { continue };
+            let Some(source) = opened(&self.source, database, false)? else {
+                if pass == Pass::Check {
+                    check_no_rows(work, target.as_ref(), database)?;
+                }
+                continue;
+            };
             let target = target.as_ref().expect("a place with databases is in no family");
             let of = opened(target, database, false)?;
             let is_server = |database: &&Database| database.dialect() == Dialect::Postgres;
@@ -131,6 +136,27 @@ impl<'a> Place<'a> {
             opened => opened.map(Some),
         }
     }
+}
+
+/// Finds rows in a target whose source has none. A document that is moved could hide them.
+fn check_no_rows(
+    work: &mut Work<'_>,
+    target: Option<&Tree>,
+    database: &DatabaseDescription,
+) -> Result<(), Error> {
+    let of = target.map(|target| opened(target, database, false)).transpose()?.flatten();
+    let Some(of) = of.filter(|of| of.dialect() == Dialect::Postgres) else { return Ok(()) };
+    for table in Table::all(&of, database)? {
+        if rows::has_any(&of, std::slice::from_ref(&table))? {
+            work.problem(&format!(
+                "{}: the target has rows of another memory in `{}`: move into an empty memory, such as \
+                 that of a new tenant",
+                of.location(),
+                table.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Empties the index and the vectors of a place, which know nothing of rows that a move brings.

@@ -192,7 +192,7 @@ impl Moved<'_> {
         let mut there = there.into_iter().peekable();
         let foreign = |work: &mut Work<'_>, row: &Row| {
             let row = self.shown(table, row);
-            work.problem(&format!("{location}: {row}: the target has this of another memory"));
+            work.problem(&format!("{row}: the target has this of another memory"));
         };
         for row in rows {
             let key = table.key_of(&row);
