@@ -52,11 +52,7 @@ export function query(
 }
 
 /** Runs a statement for its effect. */
-export function execute(
-  connection: Connection,
-  { sql, parameters }: Statement,
-  mode: 'read' | 'write',
-): Effect {
+export function execute(connection: Connection, { sql, parameters }: Statement, mode: 'read' | 'write'): Effect {
   return connection.runForCall(() => {
     const { statement } = checkedStatement(connection, sql, parameters, mode)
     const before = connection.counts()
