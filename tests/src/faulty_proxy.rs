@@ -14,7 +14,7 @@ use crate::postgres::{SOCKET, url_at};
 /// The code of the first packet of a connection that the client uses for statements.
 const STARTUP: [u8; 4] = [0, 3, 0, 0];
 
-/// What happens to a request.
+/// The fault that a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The connection ends before the server gets it.

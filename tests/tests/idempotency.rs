@@ -147,7 +147,7 @@ fn servers_of_one_database_make_a_request_once() {
         // Each token has keys of its own.
         let foreign = add_as(&acme, "0", "memory 0");
         assert_eq!(made(&foreign.send(&servers[1]))["created"], true);
-        // What a server has answered is known after its end.
+        // A key that a server has stored is known after its end.
         let request = add_as(&ada, "last", "last");
         assert_eq!(made(&request.send(&servers[0]))["created"], true);
         servers[0] = start();

@@ -85,7 +85,7 @@ fn select_with_postings(collection: &str, stems: &BTreeSet<i64>) -> Statement {
     statement(&sql, [text(collection), json(stems)])
 }
 
-/// What a database has of a collection.
+/// The rows of a collection, with the version of the index.
 #[derive(Default)]
 pub(super) struct Contents {
     pub version: Option<i64>,

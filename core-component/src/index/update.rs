@@ -61,6 +61,6 @@ fn change(
     }
     transaction.commit()?;
     drop(transaction);
-    // What was added stays if they cannot be merged.
+    // The added segment stays if a merge fails.
     merge(connection, collection, segments)
 }

@@ -16,7 +16,7 @@ pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
     postgres_tables: POSTGRES_TABLES,
 };
 
-/// The version of the tables. Those of another version are dropped.
+/// The version of the tables. Tables of another version are dropped.
 const VERSION: i64 = 1;
 
 /// Drops what is there, and creates the tables. The first three are those of earlier programs.

@@ -1,4 +1,4 @@
-//! What tells a derived database from others.
+//! The key of a derived database: its place and its name.
 
 use super::query::literal;
 

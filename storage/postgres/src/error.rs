@@ -69,7 +69,7 @@ pub(crate) const NO_NUL: &str =
 pub(crate) const NO_TABLES: &str =
     "the database has no tables of agent-memory: run `agent-memory database migrate`";
 
-/// What tokio-postgres says of a server that answers a request for TLS with no.
+/// The text of tokio-postgres for a server that refuses TLS.
 const NO_TLS: &str = "server does not support TLS";
 
 /// Whether the connection is of no use any more. The outcome of a COMMIT is then unknown.

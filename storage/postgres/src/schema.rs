@@ -72,7 +72,7 @@ CREATE TABLE agent_memory.tenants (
 CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
 "#;
 
-/// What version 3 adds: the keys of calls that are made once; the type of the column `place` of derived
+/// The step to version 3: the keys of calls that are made once; the type of the column `place` of derived
 /// databases, and `each_numbered`, which reads numbers with bytes in hexadecimal digits.
 const KEYS_AND_PLACES: &str = r#"
 CREATE TABLE agent_memory.call_keys (

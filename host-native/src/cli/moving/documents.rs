@@ -89,7 +89,7 @@ pub(super) fn pass(
 /// The paths in an area of a place.
 struct Walked {
     documents: BTreeSet<String>,
-    /// Those of entries that no call can read.
+    /// The paths of entries that no call can read.
     others: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The work on all places: its passes, what it counts, and what stands in its way.
+//! The work on all places: its passes, its counts and its problems.
 
 use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// The most lines about what stands in the way.
+/// The most problems that are printed.
 const MAX_PROBLEMS: usize = 20;
 
 /// A pass over all documents and rows.
@@ -22,7 +22,7 @@ pub(super) enum Pass {
     Verify,
 }
 
-/// What the places of a source have.
+/// The number of places, documents and rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub places: u64,
@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
         transaction.commit()
     }
 
-    /// Tells what stands in the way.
+    /// Prints a problem. With a problem, nothing is moved.
     pub fn problem(&mut self, problem: &str) {
         self.problems += 1;
         self.progress.clear();
