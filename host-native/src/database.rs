@@ -34,7 +34,7 @@ impl DatabaseOptions {
     }
 
     /// Sets the number of the tenant, 0 by default. For tests: callers are bound to a tenant by
-    /// [`AgentMemory::of_tenant`](crate::AgentMemory::of_tenant).
+    /// [`AgentMemory::for_tenant`](crate::AgentMemory::for_tenant).
     #[doc(hidden)]
     #[must_use]
     pub fn with_tenant(mut self, tenant: i64) -> Self {

@@ -37,7 +37,7 @@ fn a_memory_is_the_same_in_a_database_and_back_in_files() {
     assert_eq!(here.contents(), before);
     // Again, there is nothing to do.
     let again = here.moves("to", &url, &[]);
-    assert!(again.lines().all(|line| line.ends_with("were there already")), "{again}");
+    assert!(again.lines().all(|line| line.ends_with("of them there already")), "{again}");
 
     let of_files = answers(&caller, &here.memory("sqlite"));
     let of_server = answers(&caller, &on_server(DatabaseOptions::new(server.url())));
@@ -172,7 +172,7 @@ fn nothing_of_another_memory_is_overwritten() {
     assert!(said.contains("`memories`, key 1, agent 1 (ada), id "), "{said}");
     assert!(said.contains("nothing was moved"), "{said}");
 
-    // What only the target has, also stands in the way.
+    // What only the target has, also prevents the move.
     let memory = on_server(DatabaseOptions::new(server.url()));
     let more = json!({"path": "/memories/more", "file_text": "more"});
     caller.done(&memory, "create_memory_file", &more);
@@ -250,7 +250,7 @@ fn a_memory_is_moved_to_a_tenant_and_back() {
     assert_eq!(back.contents().1, here.contents().1);
     let query = json!({"agent_id": "ada"});
     let memory = on_server(options);
-    let tenant = caller.runtime.block_on(memory.of_tenant("acme")).unwrap();
+    let tenant = caller.runtime.block_on(memory.for_tenant("acme")).unwrap();
     for (memory, text) in [(&memory, "another's"), (&tenant, "mine")] {
         let found = caller.done(memory, "query_memories", &query);
         assert_eq!(found["memories"][0]["content"], text);

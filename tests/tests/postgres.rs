@@ -121,10 +121,10 @@ fn a_migration_keeps_the_documents_of_an_earlier_version() {
     assert_eq!(options.row_security().unwrap(), RowSecurity::InForce);
     options.create_tenant("acme").unwrap();
     let server = server_of(&database);
-    assert_eq!(server.check().unwrap().database, "name");
+    server.check().unwrap();
     assert_eq!(server.places("stores").unwrap(), ["team"]);
     for (tenant, path) in [(0, "plan.md"), (7, "other.md")] {
-        let reader = server.of_tenant(tenant).tree("stores", "team").reader();
+        let reader = server.for_tenant(tenant).tree("stores", "team").reader();
         let listed = reader.list(Area::Documents, "").unwrap().unwrap();
         assert_eq!(listed.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), [path]);
         let read = reader.read(Area::Documents, path, 10).unwrap().unwrap();
@@ -155,7 +155,7 @@ fn a_migration_keeps_the_rows_of_the_second_version_and_adds_the_tables_of_index
     assert_eq!(options.migrate().unwrap(), Migrated::UpToDate);
     options.check().unwrap();
     assert_eq!(options.row_security().unwrap(), RowSecurity::InForce);
-    let server = server_of(&database).of_tenant(7);
+    let server = server_of(&database).for_tenant(7);
     let rows = |database: &agent_memory_storage_postgres::Database, sql: &str| {
         let statement = Statement { sql: sql.to_owned(), parameters: Vec::new() };
         database.query(&statement, 10).unwrap().rows

@@ -162,7 +162,7 @@ fn each_place_and_each_tenant_has_derived_databases_of_its_own() {
         Server::new(Options { url, connections: 2, tenant: 1, statement_time: TIMEOUT }).unwrap();
     for server in [server_of(postgres.socket_directory(), 1, 2), administrator] {
         let of = |tenant: i64, place: &str| {
-            server.of_tenant(tenant).derived_database("stores", place, "search.db")
+            server.for_tenant(tenant).derived_database("stores", place, "search.db")
         };
         // A quote in the name of a place is no end of it.
         let owners = [of(1, "team"), of(2, "team"), of(1, "o'hara"), of(1, "sales")];

@@ -227,7 +227,7 @@ fn check(owner: &Tenant, client: &Client, kind: &str) {
 
 /// All documents of a tenant, and the index of its store.
 fn contents(server: &Server, number: i64) -> BTreeMap<String, Vec<u8>> {
-    let server = server.of_tenant(number);
+    let server = server.for_tenant(number);
     let mut all = BTreeMap::new();
     for label in ["records", "files"] {
         let reader = server.tree(label, "").reader();
@@ -263,7 +263,7 @@ fn in_library<'a>(runtime: &'a Runtime, memory: &AgentMemory) -> Vec<(Tenant, Cl
     let with_memory = tenants().map(|mut tenant| {
         let own = match tenant.name {
             None => memory.clone(),
-            Some(name) => runtime.block_on(memory.of_tenant(name)).unwrap(),
+            Some(name) => runtime.block_on(memory.for_tenant(name)).unwrap(),
         };
         let client = Client::Library(runtime, own);
         tenant.seed(&client);
@@ -363,13 +363,17 @@ fn the_database_gives_no_row_to_a_statement_that_names_no_tenant_or_another_one(
             )
         };
         let rows = [
-            of_tenant("segments", "segment, collection, work, documents, gone", "1, '', 1, '', ''"),
-            of_tenant("postings", "segment, stem, parts", "1, 1, ''"),
-            of_tenant("index_version", "version", "1"),
-            of_tenant("vector_collections", "name, model", "'', ''"),
-            of_tenant("vector_documents", "collection, document, version, texts", "1, 1, 1, ''"),
-            of_tenant("vectors", "collection, document, text", "1, 1, 1"),
-            of_tenant("vector_version", "version", "1"),
+            for_tenant(
+                "segments",
+                "segment, collection, work, documents, gone",
+                "1, '', 1, '', ''",
+            ),
+            for_tenant("postings", "segment, stem, parts", "1, 1, ''"),
+            for_tenant("index_version", "version", "1"),
+            for_tenant("vector_collections", "name, model", "'', ''"),
+            for_tenant("vector_documents", "collection, document, version, texts", "1, 1, 1, ''"),
+            for_tenant("vectors", "collection, document, text", "1, 1, 1"),
+            for_tenant("vector_version", "version", "1"),
         ];
         administrator.execute(&rows.concat()).unwrap();
     }

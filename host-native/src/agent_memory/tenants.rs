@@ -23,7 +23,7 @@ impl AgentMemory {
     /// # Panics
     ///
     /// As [`call`](AgentMemory::call).
-    pub async fn of_tenant(&self, name: &str) -> Result<AgentMemory, storage::Error> {
+    pub async fn for_tenant(&self, name: &str) -> Result<AgentMemory, storage::Error> {
         if let Some(known) = self.mounted.tenants.find(name) {
             return Ok(self.with(known));
         }
@@ -58,7 +58,7 @@ impl AgentMemory {
 /// The storage of a tenant.
 #[cfg(feature = "postgres")]
 fn storage_of(storage: &Storage, name: &str) -> Result<Storage, storage::Error> {
-    storage.of_tenant(storage.find_tenant(name)?)
+    storage.for_tenant(storage.find_tenant(name)?)
 }
 
 #[cfg(not(feature = "postgres"))]

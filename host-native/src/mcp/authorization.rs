@@ -341,7 +341,7 @@ pub(super) async fn pass(
 /// The memory of the tenant of a token, or the refusal of its request.
 async fn memory_of(memory: &AgentMemory, token: &Token) -> Result<AgentMemory, Response> {
     let Some(tenant) = &token.tenant else { return Ok(memory.clone()) };
-    memory.of_tenant(tenant).await.map_err(|error| match error.code {
+    memory.for_tenant(tenant).await.map_err(|error| match error.code {
         ErrorCode::NotFound | ErrorCode::NotGranted => {
             let message = format!("this token has a tenant: {}", error.message);
             refusal(StatusCode::FORBIDDEN, &message)

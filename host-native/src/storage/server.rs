@@ -47,9 +47,9 @@ impl DatabaseServer {
     }
 
     /// The same database with the places of another tenant.
-    pub(super) fn of_tenant(&self, number: i64) -> Self {
+    pub(super) fn for_tenant(&self, number: i64) -> Self {
         let DatabaseServer { server, labels, derived, .. } = self;
-        DatabaseServer::new(server.of_tenant(number), labels.clone(), derived.clone())
+        DatabaseServer::new(server.for_tenant(number), labels.clone(), derived.clone())
     }
 
     pub(super) fn server(&self) -> &Server {
@@ -213,13 +213,7 @@ impl ServerTree {
 
 fn is_own(kept: &[String], area: Area, path: &str) -> Option<Error> {
     let first = path.split('/').next().unwrap_or_default().to_ascii_lowercase();
-    let is_kept = |name: &String| {
-        let rest = first.strip_prefix(&name.to_ascii_lowercase());
-        rest.is_some_and(|rest| {
-            rest.is_empty() || agent_memory_storage_files::BESIDE_DATABASE.contains(&rest)
-        })
-    };
-    let is_own = first == agent_memory_storage_files::OWN || kept.iter().any(is_kept);
+    let is_own = agent_memory_storage_files::reserved_names(kept).contains(&first);
     (is_own && area == Area::Documents).then(|| {
         let message = format!("`{path}` leads to what the host keeps for itself");
         Error::new(ErrorCode::InvalidPath, message)

@@ -39,7 +39,7 @@ impl DatabaseBackend for ServerDatabase {
         timeout: LockTimeout,
     ) -> Beginning {
         let tables = self.tables.clone();
-        let shared = shared.and_then(WriterLock::of_server).cloned();
+        let shared = shared.and_then(WriterLock::as_server).cloned();
         let Mode::Write(scope) = mode else {
             return Box::pin(async move {
                 Ok(Transaction::new(match shared {

@@ -90,7 +90,7 @@ impl DatabaseBackend for SqliteDatabase {
             Kind::Derived => LockTimeout::new(Duration::ZERO),
         };
         let locks = mode.is_write() && self.key.is_some();
-        let shared = shared.filter(|_| locks).and_then(WriterLock::of_files).cloned();
+        let shared = shared.filter(|_| locks).and_then(WriterLock::as_files).cloned();
         let acquiring = (locks && shared.is_none())
             .then(|| Lock::acquire(database.layout(), &self.locks, timeout));
         Box::pin(async move {

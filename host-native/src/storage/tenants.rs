@@ -16,8 +16,8 @@ impl Storage {
     /// # Errors
     ///
     /// `not-granted` without a database.
-    pub(crate) fn of_tenant(&self, number: i64) -> Result<Storage, Error> {
-        let server = Arc::new(self.server()?.of_tenant(number));
+    pub(crate) fn for_tenant(&self, number: i64) -> Result<Storage, Error> {
+        let server = Arc::new(self.server()?.for_tenant(number));
         let Shared { options, places, engine, .. } = &*self.0;
         Ok(Storage(Arc::new(Shared {
             options: options.clone(),

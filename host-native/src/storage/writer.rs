@@ -30,7 +30,7 @@ pub(super) enum WriterLock {
 
 impl WriterLock {
     /// The lock of a place on this machine.
-    pub fn of_files(&self) -> Option<&Arc<Lock>> {
+    pub fn as_files(&self) -> Option<&Arc<Lock>> {
         match self {
             WriterLock::Files(lock) => Some(lock),
             #[cfg(feature = "postgres")]
@@ -40,7 +40,7 @@ impl WriterLock {
 
     /// The lock of a place on a server.
     #[cfg(feature = "postgres")]
-    pub fn of_server(&self) -> Option<&Arc<ServerLock>> {
+    pub fn as_server(&self) -> Option<&Arc<ServerLock>> {
         match self {
             WriterLock::Files(_) => None,
             WriterLock::Server(lock) => Some(lock),

@@ -18,6 +18,19 @@ pub const OWN: &str = ".agent-memory";
 /// The suffixes of the files that SQLite keeps beside a database.
 pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
+/// The names, in lower case, that a host keeps for itself at the root of a place with these databases.
+///
+/// Only SQLite may open a file of a database: another close of it would drop SQLite's locks.
+pub fn reserved_names(databases: &[String]) -> Vec<String> {
+    let mut reserved = vec![OWN.to_owned()];
+    for database in databases {
+        let database = database.to_ascii_lowercase();
+        reserved.extend(BESIDE_DATABASE.map(|suffix| format!("{database}{suffix}")));
+        reserved.push(database);
+    }
+    reserved
+}
+
 /// Where a place has its documents and its lock directory. Directories are created at their first use.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -73,13 +86,6 @@ impl Layout {
         databases: &[String],
     ) -> Result<Self, Error> {
         let documents = nearest(path, location)?;
-        // Only SQLite may open a file of a database: another close of it would drop SQLite's locks.
-        let mut reserved = vec![OWN.to_owned()];
-        for database in databases {
-            let database = database.to_ascii_lowercase();
-            reserved.extend(BESIDE_DATABASE.map(|suffix| format!("{database}{suffix}")));
-            reserved.push(database);
-        }
         Ok(Layout {
             lock: documents.below(&[OWN]),
             path: path.to_owned(),
@@ -88,7 +94,7 @@ impl Layout {
             location: location.to_owned(),
             is_private,
             hides_lock: !is_private,
-            reserved: Some(reserved),
+            reserved: Some(reserved_names(databases)),
         })
     }
 

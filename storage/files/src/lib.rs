@@ -57,7 +57,7 @@ pub use durability::Durability;
 pub use errno::Errno;
 pub use error::{errno_error, io_error};
 pub use family::{Directories, FamilyBase};
-pub use layout::{BESIDE_DATABASE, Layout, OWN, lock_directory_error};
+pub use layout::{BESIDE_DATABASE, Layout, OWN, lock_directory_error, reserved_names};
 pub use mark::{Mark, remove_mark};
 pub use members::{Members, Registered};
 pub use repository::{Grant, Repository};

@@ -40,7 +40,7 @@ pub use commit::MAX_PATH;
 pub use database::Database;
 pub use documents::{Reader, Tree};
 pub use lock::{Lock, Scope};
-pub use schema::{Checked, Migrated, VERSION};
+pub use schema::{Migrated, VERSION};
 pub use server::{Options, Server};
 pub use tenants::{RowSecurity, TenantName};
 pub use toolset_tables::ToolsetTables;

@@ -73,7 +73,8 @@ CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
 "#;
 
 /// The step to version 3: the keys of calls that are made once; the type of the column `place` of derived
-/// databases, and `each_numbered`, which reads numbers with bytes in hexadecimal digits.
+/// databases, and `each_numbered`, which reads numbers with bytes in hexadecimal digits. Nothing reads the
+/// name of the database any more.
 const KEYS_AND_PLACES: &str = r#"
 CREATE TABLE agent_memory.call_keys (
     tenant bigint NOT NULL,
@@ -88,6 +89,7 @@ CREATE FUNCTION agent_memory.each_numbered(text) RETURNS TABLE (number bigint, b
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT (a.value->>0)::bigint, decode(a.value->>1, 'hex')
         FROM json_array_elements($1::json) AS a(value) $$;
+ALTER TABLE agent_memory.version DROP COLUMN IF EXISTS database;
 "#;
 
 /// Row-level security of every table with a column `tenant`, also for the owner of the tables. Without
@@ -114,13 +116,6 @@ END
 $$;
 "#;
 
-/// A database whose tables have the version of this program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    /// A random name that tells the database from others, made when it was first migrated.
-    pub database: String,
-}
-
 /// What a migration did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migrated {
@@ -139,20 +134,16 @@ impl Server {
     ///
     /// `io` if they have not: the message says what to do; `busy` if the database cannot be reached
     /// now; `permission`.
-    pub fn check(&self) -> Result<Checked, Error> {
+    pub fn check(&self) -> Result<(), Error> {
         let server = self.clone();
         self.wait(async move {
             check_encoding(&server).await?;
-            let rows =
-                server.rows("SELECT version, database FROM agent_memory.version", &[]).await?;
-            let Some(row) = rows.first() else {
-                return Err(Error::new(ErrorCode::Io, NO_TABLES));
-            };
-            let version = row.get(0);
-            if version != VERSION {
-                return Err(not_of_this_version(version));
+            let rows = server.rows("SELECT version FROM agent_memory.version", &[]).await?;
+            match rows.first().map(|row| row.get(0)) {
+                None => Err(Error::new(ErrorCode::Io, NO_TABLES)),
+                Some(VERSION) => Ok(()),
+                Some(version) => Err(not_of_this_version(version)),
             }
-            Ok(Checked { database: row.get(1) })
         })
     }
 
@@ -166,8 +157,6 @@ impl Server {
     pub fn migrate(&self, tables: &ToolsetTables) -> Result<Migrated, Error> {
         let server = self.clone();
         let tables = tables.clone();
-        let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
-        let (high, low) = number.map_err(|_| Error::new(ErrorCode::Io, "no random number"))?;
         self.wait(async move {
             check_encoding(&server).await?;
             let mut connection = server.connection().await?;
@@ -196,13 +185,10 @@ impl Server {
             }
             toolset_tables::make(client, before, &tables).await.map_err(failed)?;
             client.batch_execute(ROW_SECURITY).await.map_err(failed)?;
-            let sql = "INSERT INTO agent_memory.version (version, database) VALUES ($1, $2) \
+            let sql = "INSERT INTO agent_memory.version (version) VALUES ($1) \
                        ON CONFLICT (single) DO UPDATE SET version = excluded.version";
-            let parameters = [
-                Parameter::new(VERSION, Type::INT4),
-                Parameter::text(format!("{high:016x}{low:016x}")),
-            ];
-            query::execute(client, sql, &parameters).await.map_err(failed)?;
+            let version = [Parameter::new(VERSION, Type::INT4)];
+            query::execute(client, sql, &version).await.map_err(failed)?;
             client.batch_execute("COMMIT").await.map_err(failed)?;
             connection.in_transaction = false;
             Ok(done)

@@ -100,7 +100,7 @@ impl Server {
     }
 
     /// The same database for another tenant, with the same connections.
-    pub fn of_tenant(&self, number: i64) -> Self {
+    pub fn for_tenant(&self, number: i64) -> Self {
         Self { shared: self.shared.clone(), tenant: Tenant::new(number, number) }
     }
 

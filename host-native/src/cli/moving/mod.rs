@@ -52,7 +52,7 @@ pub struct Move {
     #[arg(long, value_name = "NAME")]
     tenant: Option<String>,
 
-    /// Only show what would be moved, and what stands in the way
+    /// Only show what would be moved, and what prevents it
     #[arg(long = "dry-run")]
     only_shows: bool,
 
@@ -100,7 +100,9 @@ impl Move {
         }
         work.tell_notes();
         if work.has_problems() {
-            return Err(Error::tool("nothing was moved, since something stands in the way"));
+            return Err(Error::tool(
+                "nothing was moved: mend what is named above, then move again",
+            ));
         }
         if !self.only_shows {
             for (pass, name) in [(Pass::Copy, "copying"), (Pass::Verify, "verifying")] {
@@ -124,7 +126,7 @@ impl Move {
         for toolset in toolsets {
             let counts = counts(places, Some(&toolset.name));
             if counts.places > 0 {
-                print(&format!("{}: {moved} {}", toolset.name, counts.shown(self.only_shows)))?;
+                print(&format!("{}: {moved} {}", toolset.name, counts.shown()))?;
             }
         }
         if places.is_empty() {
@@ -158,7 +160,7 @@ impl Move {
         let storage = built(self.builder()?.database(database))?;
         let Some(tenant) = &self.tenant else { return Ok(storage) };
         let tenant = checked_name("--tenant", tenant)?;
-        let found = storage.find_tenant(&tenant).and_then(|number| storage.of_tenant(number));
+        let found = storage.find_tenant(&tenant).and_then(|number| storage.for_tenant(number));
         found.map_err(|error| match error.code {
             ErrorCode::NotFound => Error::usage(error.message),
             _ => failed(error),

@@ -46,8 +46,8 @@ impl Counts {
         self.documents + self.rows
     }
 
-    /// The counts for people, before the move or after it.
-    pub fn shown(self, is_before: bool) -> String {
+    /// The counts for people.
+    pub fn shown(self) -> String {
         let some = |number: u64, one: &str| {
             let end = if number == 1 { "" } else { "s" };
             (number > 0).then(|| format!("{number} {one}{end}"))
@@ -59,8 +59,7 @@ impl Counts {
             shown += &format!(" in {} places", self.places);
         }
         if self.there > 0 {
-            let are = if is_before { "are" } else { "were" };
-            shown += &format!(", of which {} {are} there already", self.there);
+            shown += &format!(", {} of them there already", self.there);
         }
         shown
     }
