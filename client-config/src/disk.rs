@@ -11,7 +11,7 @@ pub(crate) fn behind_links(file: &Path) -> Result<PathBuf, Error> {
     match file.symlink_metadata() {
         Ok(found) if found.is_symlink() => file.canonicalize().map_err(|_| {
             let reason = "it is a link that leads nowhere: make its target, or remove it";
-            unreadable(file, reason.to_owned())
+            malformed(file, reason.to_owned())
         }),
         _ => Ok(file.to_owned()),
     }
@@ -21,7 +21,7 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, Error> {
     match fs::metadata(file) {
         // A FIFO would wait for ever.
         Ok(found) if !found.is_file() => {
-            return Err(unreadable(file, "it is no file: name another one".to_owned()));
+            return Err(malformed(file, "it is no file: name another one".to_owned()));
         }
         _ => {}
     }
@@ -31,7 +31,7 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, Error> {
         Err(error) => return Err(io("read", file, error)),
     };
     let text = String::from_utf8(bytes);
-    text.map(Some).map_err(|_| unreadable(file, "it is not UTF-8: save it as UTF-8".to_owned()))
+    text.map(Some).map_err(|_| malformed(file, "it is not UTF-8: save it as UTF-8".to_owned()))
 }
 
 pub(crate) fn remove(file: &Path) -> io::Result<()> {
@@ -74,8 +74,8 @@ pub(crate) fn beside(file: &Path, suffix: &str) -> PathBuf {
     file.with_file_name(name)
 }
 
-pub(crate) fn unreadable(path: &Path, reason: String) -> Error {
-    Error::Unreadable { path: path.to_owned(), reason }
+pub(crate) fn malformed(path: &Path, reason: String) -> Error {
+    Error::Malformed { path: path.to_owned(), reason }
 }
 
 pub(crate) fn io(attempt: &'static str, path: &Path, error: io::Error) -> Error {

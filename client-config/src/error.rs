@@ -14,7 +14,7 @@ pub enum Error {
     Unsupported(String),
     /// The file is not what its client reads.
     #[error("`{}` is left as it is: {reason}", .path.display())]
-    Unreadable {
+    Malformed {
         /// The file.
         path: PathBuf,
         /// The fault, and what to do.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::command::command_line;
 use crate::diff::diff;
-use crate::disk::{backup_of, behind_links, beside, io, read, remove, unreadable, write_new};
+use crate::disk::{backup_of, behind_links, beside, io, malformed, read, remove, write_new};
 use crate::format::{Format, Ours, Wanted};
 use crate::{Client, Error, Event, Hooks, Server, token};
 
@@ -74,7 +74,7 @@ impl Plan {
     fn with(file: &Path, format: Format, mut wanted: Wanted) -> Result<Self, Error> {
         let file = behind_links(file)?;
         let before = read(&file)?;
-        let failed = |reason| unreadable(&file, reason);
+        let failed = |reason| malformed(&file, reason);
         let text = before.as_deref().unwrap_or_default();
         let found = format.found(text).map_err(failed)?;
         if let Some(fields) = &mut wanted.fields {
@@ -125,7 +125,7 @@ impl Plan {
     fn without(file: &Path, format: Format) -> Result<Self, Error> {
         let file = behind_links(file)?;
         let before = read(&file)?;
-        let failed = |reason| unreadable(&file, reason);
+        let failed = |reason| malformed(&file, reason);
         let text = before.as_deref().unwrap_or_default();
         let found = format.found(text).map_err(failed)?;
         if found.is_empty() {
@@ -202,7 +202,7 @@ impl Plan {
         let backup = backup_of(&self.file);
         if fs::metadata(file).is_ok_and(|found| found.permissions().readonly()) {
             let reason = "it is read-only: make it writable".to_owned();
-            return Err(unreadable(file, reason));
+            return Err(malformed(file, reason));
         }
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory).map_err(|error| io("create", directory, error))?;
@@ -250,7 +250,7 @@ impl Plan {
             return Ok(());
         }
         let reason = "another program has changed it meanwhile: run the command again".to_owned();
-        Err(unreadable(&self.file, reason))
+        Err(malformed(&self.file, reason))
     }
 }
 
@@ -278,7 +278,7 @@ pub fn installed_hooks(file: &Path, client: Client) -> Result<Vec<(Event, Vec<St
 fn found(file: &Path, format: Format) -> Result<Ours, Error> {
     let file = behind_links(file)?;
     let text = read(&file)?.unwrap_or_default();
-    format.found(&text).map_err(|reason| unreadable(&file, reason))
+    format.found(&text).map_err(|reason| malformed(&file, reason))
 }
 
 /// Whether the state beside the file has something of ours.

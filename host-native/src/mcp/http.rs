@@ -78,8 +78,8 @@ pub struct HttpOptions {
 ///
 /// [`ServeError::Exposed`] for a listener on another address without tokens;
 /// [`ServeError::NoPublicUrl`] for one whose address is none of this machine's own, with access tokens
-/// and without a public URL; [`ServeError::Broken`] if the listener fails, if the tokens cannot be
-/// read, or for access tokens without `tokens`.
+/// and without a public URL; [`ServeError::NoTokens`] for access tokens without `tokens`; the others if
+/// the tokens cannot be read, the listener fails, or a task does.
 ///
 /// # Example
 ///
@@ -99,19 +99,16 @@ pub async fn serve_http(
     options: HttpOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let broken = |error: std::io::Error| ServeError::Broken(error.to_string());
-    let address = listener.local_addr().map_err(broken)?;
+    let address = listener.local_addr().map_err(ServeError::Listener)?;
     let has_tokens = match &options.tokens {
-        Some(tokens) => {
-            !tokens.all().map_err(|error| ServeError::Broken(error.message))?.is_empty()
-        }
+        Some(tokens) => !tokens.all().map_err(ServeError::Tokens)?.is_empty(),
         None => false,
     };
     if !is_local(address) && !has_tokens && options.oauth.is_none() {
         return Err(ServeError::Exposed(address));
     }
     if options.oauth.is_some() && options.tokens.is_none() {
-        return Err(ServeError::Broken("access tokens stand for tokens: set both".to_owned()));
+        return Err(ServeError::NoTokens);
     }
     let has_tenants = |tokens: &Tokens| {
         tokens.all().is_ok_and(|tokens| tokens.iter().any(|token| token.tenant.is_some()))
@@ -126,7 +123,7 @@ pub async fn serve_http(
     let app = app(&memory, &requests, address, &hang_up, options, oauth);
     let mut served = tokio::spawn(connections::serve(listener, app, LIMITS, hang_up.clone()));
     let result = tokio::select! {
-        ended = &mut served => ended.map_err(|error| broken(error.into())),
+        ended = &mut served => ended.map_err(ServeError::Task),
         () = stop => {
             requests.finish().await;
             hang_up.cancel();

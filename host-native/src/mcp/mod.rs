@@ -145,7 +145,7 @@ async fn run(
         Err(error) => return Err(ServeError::Opening(error.to_string())),
     };
     match running.waiting().await {
-        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Broken(error.to_string())),
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Task(error)),
         Ok(_) => Ok(()),
     }
 }

@@ -23,7 +23,19 @@ pub enum ServeError {
          with `--public-url`, such as `https://memory.example.com/mcp`"
     )]
     NoPublicUrl(std::net::SocketAddr),
-    /// The server itself failed: an error in this program.
-    #[error("the server failed: {0}")]
-    Broken(String),
+    /// Access tokens are accepted, and there is no directory of the tokens that they stand for.
+    #[cfg(feature = "http")]
+    #[error("access tokens stand for tokens: set both")]
+    NoTokens,
+    /// The tokens cannot be read.
+    #[cfg(feature = "http")]
+    #[error("the tokens cannot be read: {0}")]
+    Tokens(#[source] crate::storage::Error),
+    /// The listener failed.
+    #[cfg(feature = "http")]
+    #[error("the listener failed: {0}")]
+    Listener(#[source] std::io::Error),
+    /// A task of the server ended by a bug of this program.
+    #[error("a task of the server failed, which is a bug of this program: {0}")]
+    Task(#[source] tokio::task::JoinError),
 }

@@ -324,7 +324,7 @@ fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
         let state = match Plan::uninstall(&file, *client) {
             Ok(plan) if plan.changes_nothing() => "has no agent-memory".to_owned(),
             Ok(_) => "has agent-memory".to_owned(),
-            Err(ConfigError::Unreadable { reason, .. }) => format!("cannot be read ({reason})"),
+            Err(ConfigError::Malformed { reason, .. }) => format!("cannot be read ({reason})"),
             Err(error) => error.to_string(),
         };
         print(&format!("  {:<15} {state}: {}", client.name(), file.display()))?;
