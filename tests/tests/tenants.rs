@@ -363,17 +363,17 @@ fn the_database_gives_no_row_to_a_statement_that_names_no_tenant_or_another_one(
             )
         };
         let rows = [
-            for_tenant(
+            of_tenant(
                 "segments",
                 "segment, collection, work, documents, gone",
                 "1, '', 1, '', ''",
             ),
-            for_tenant("postings", "segment, stem, parts", "1, 1, ''"),
-            for_tenant("index_version", "version", "1"),
-            for_tenant("vector_collections", "name, model", "'', ''"),
-            for_tenant("vector_documents", "collection, document, version, texts", "1, 1, 1, ''"),
-            for_tenant("vectors", "collection, document, text", "1, 1, 1"),
-            for_tenant("vector_version", "version", "1"),
+            of_tenant("postings", "segment, stem, parts", "1, 1, ''"),
+            of_tenant("index_version", "version", "1"),
+            of_tenant("vector_collections", "name, model", "'', ''"),
+            of_tenant("vector_documents", "collection, document, version, texts", "1, 1, 1, ''"),
+            of_tenant("vectors", "collection, document, text", "1, 1, 1"),
+            of_tenant("vector_version", "version", "1"),
         ];
         administrator.execute(&rows.concat()).unwrap();
     }
