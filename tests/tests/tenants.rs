@@ -363,11 +363,7 @@ fn the_database_gives_no_row_to_a_statement_that_names_no_tenant_or_another_one(
             )
         };
         let rows = [
-            of_tenant(
-                "segments",
-                "segment, collection, work, documents, gone",
-                "1, '', 1, '', ''",
-            ),
+            of_tenant("segments", "segment, collection, work, documents, gone", "1, '', 1, '', ''"),
             of_tenant("postings", "segment, stem, parts", "1, 1, ''"),
             of_tenant("index_version", "version", "1"),
             of_tenant("vector_collections", "name, model", "'', ''"),

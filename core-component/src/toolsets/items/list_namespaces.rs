@@ -18,15 +18,15 @@ pub(super) struct ListNamespaces;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "List namespaces")]
 pub(super) struct Input {
-    /// They begin with these labels; `*` is any one.
+    /// Only namespaces that begin with these labels; `*` is any label.
     #[serde(default)]
     #[schemars(length(max = MAX_LABELS), inner(length(min = 1, max = MAX_LABEL)))]
     prefix: Vec<String>,
-    /// They end with these labels.
+    /// Only namespaces that end with these labels; `*` is any label.
     #[serde(default)]
     #[schemars(length(max = MAX_LABELS), inner(length(min = 1, max = MAX_LABEL)))]
     suffix: Vec<String>,
-    /// Cut to so many labels.
+    /// The most labels of a namespace; longer ones are cut.
     #[schemars(range(min = 1, max = 100))]
     max_depth: Option<u32>,
     /// How many at most.

@@ -37,7 +37,7 @@ pub(super) struct Input {
     /// The fields that a search reads, such as `title` or `parts[*].text`. All if left out, none if empty.
     #[schemars(length(max = 50), inner(length(min = 1, max = 200)))]
     index: Option<Vec<String>>,
-    /// It expires after so many seconds.
+    /// How many seconds the item lives.
     #[schemars(range(min = 1, max = 3_153_600_000_u32))]
     ttl_seconds: Option<u32>,
 }

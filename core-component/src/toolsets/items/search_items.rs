@@ -21,7 +21,7 @@ pub(super) struct SearchItems;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Search items")]
 pub(super) struct Input {
-    /// The first labels of their namespaces. All if empty.
+    /// The labels that the namespaces begin with. Empty: all namespaces.
     #[serde(default)]
     #[schemars(length(max = MAX_LABELS), inner(length(min = 1, max = MAX_LABEL)))]
     namespace_prefix: Vec<String>,

@@ -57,7 +57,7 @@ pub(super) struct CurrentTask {
     updated_at: Option<Timestamp>,
 }
 
-/// `count` counts all of the layer.
+/// `count` is the number of all memories of the layer.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memories {

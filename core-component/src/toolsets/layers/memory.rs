@@ -48,7 +48,7 @@ pub(super) struct Episode {
 pub(super) struct Compost {
     pub id: i64,
     pub summary: String,
-    /// Memories that it stands for.
+    /// How many memories the summary stands for.
     pub original_count: i64,
     pub archived_at: Option<Timestamp>,
 }

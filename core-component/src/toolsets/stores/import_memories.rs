@@ -24,10 +24,10 @@ pub(super) struct ImportMemories;
 pub(super) struct Input {
     /// Name of the store.
     store: StoreName,
-    /// With texts of at most 2 MiB in all, or one file.
+    /// The files. Their texts have at most 2 MiB together, unless there is only one.
     #[schemars(length(min = 1, max = 500))]
     files: Vec<File>,
-    /// What becomes of a file whose memory has another text.
+    /// What to do with a file if its memory has another text.
     #[serde(default)]
     on_conflict: OnConflict,
     /// Only say what would be done.
