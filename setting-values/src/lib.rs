@@ -10,6 +10,9 @@ use std::time::Duration;
 pub use path::path_mistake;
 pub use zone::{TIME_ZONE, ZoneOffsets, time_zone};
 
+/// How long a writer waits for the lock of a place, unless a setting says otherwise.
+pub const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(5);
+
 /// The longest wait for the lock of a place.
 pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
 

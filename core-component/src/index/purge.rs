@@ -92,14 +92,17 @@ pub(super) fn strip_deleted(
 
 /// Removes the postings of documents from a segment.
 fn strip(transaction: &dyn Transaction, stored: &Stored, documents: &[usize]) -> Result<(), Error> {
-    let parts: Vec<_> = documents.iter().map(|at| stored.segment.parts_of(*at)).collect();
-    let is_kept = |part: u32| !parts.iter().any(|parts| parts.contains(&part));
+    let mut is_removed = vec![false; stored.segment.parts() as usize];
+    for part in documents.iter().flat_map(|at| stored.segment.parts_of(*at)) {
+        is_removed[part as usize] = true;
+    }
     let mut changed = Vec::new();
     each_posting(transaction, stored.number, |stem, bytes| {
         let mut kept = Postings::default();
         let mut is_changed = false;
-        Postings::each(bytes, |part, count| {
-            if is_kept(part) { kept.push(part, count) } else { is_changed = true }
+        Postings::each(bytes, |part, count| match is_removed.get(part as usize) {
+            Some(true) => is_changed = true,
+            Some(false) | None => kept.push(part, count),
         })?;
         changed.extend(is_changed.then_some((stem, kept.bytes)));
         Some(())

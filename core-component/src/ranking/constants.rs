@@ -82,3 +82,18 @@ pub(super) const COHERENT: Coherence = Coherence {
     none: 1.1,
     full: 1.5,
 };
+
+/// The share of a question's terms, by their weights, that one of the hits has to have: more than a
+/// third. Otherwise the answer says that the hits are weak.
+pub(crate) const WEAK: f64 = 0.34;
+/// The share of a question's terms that a summary has to have, so that the answer tells of it.
+pub(crate) const TELLING: f64 = 0.5;
+
+/// How much more an entry of high importance scores, and how much less one of low importance.
+pub(crate) const IMPORTANCE: f64 = 0.05;
+/// How much more an entry that was kept or changed now scores than one of long ago.
+pub(crate) const RECENCY: f64 = 0.05;
+/// The age at which half of that is left, in days.
+pub(crate) const HALF_AGE: f64 = 30.0;
+/// How much more an entry of a day that the question asks for scores.
+pub(crate) const ASKED_DAY: f64 = 0.15;

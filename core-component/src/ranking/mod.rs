@@ -44,7 +44,7 @@ mod stop_words;
 mod thesaurus;
 mod vector;
 
-pub(crate) use constants::REACH;
+pub(crate) use constants::{ASKED_DAY, HALF_AGE, IMPORTANCE, REACH, RECENCY, TELLING, WEAK};
 pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
 pub(crate) use fusion::fuse;

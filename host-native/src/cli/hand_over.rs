@@ -1,14 +1,13 @@
 use super::output::print;
 use super::{Error, help};
 use crate::enclosing_repository::DOCUMENTS;
-use crate::storage::{ErrorCode, lock_layout};
+use crate::storage::{DEFAULT_LOCK_WAIT, ErrorCode, lock_layout};
 use agent_memory_storage_files::{
     Directory, Grant, Layout, OWN, Repository, canonical, errno_error, owner, remove_mark,
 };
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Hand a place over to plugins, or back.
 ///
@@ -34,9 +33,6 @@ enum Owner {
     /// This program, and the packages for Node and Python
     Hosts,
 }
-
-/// How long the command waits for the lock of a place.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 impl HandOver {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
@@ -70,13 +66,13 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
                 owner::take_from_plugins(&directory).map_err(failed)?;
             }
             // This makes the lock file, which is the sign of the other hosts.
-            lock_layout(layout, LOCK_WAIT).map(drop)
+            lock_layout(layout, DEFAULT_LOCK_WAIT).map(drop)
         }
         Owner::Plugins => {
             if exists && owner::is_of_plugins(&open()?).map_err(failed)? {
                 return Ok(());
             }
-            let _lock = lock_layout(layout, LOCK_WAIT)?;
+            let _lock = lock_layout(layout, DEFAULT_LOCK_WAIT)?;
             owner::hand_over_to_plugins(&open()?, layout.location())
         }
     }

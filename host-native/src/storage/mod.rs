@@ -90,7 +90,7 @@ pub use database::{Database, Transaction};
 pub(crate) use layout_lock::lock_layout;
 pub use lock_key::LockKey;
 pub use registry_writer::RegistryWriter;
-pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
+pub use timeout::{DEFAULT_LOCK_WAIT, LockTimeout, MAX_LOCK_WAIT};
 pub use writer::Writer;
 
 pub(crate) use agent_memory_storage_files::places::Wanted;
@@ -127,7 +127,7 @@ impl Default for StorageOptions {
     fn default() -> Self {
         StorageOptions {
             durability: Durability::default(),
-            lock_wait: Duration::from_secs(5),
+            lock_wait: DEFAULT_LOCK_WAIT,
             statement_time: Duration::from_secs(30),
             looks_only: false,
         }

@@ -3,8 +3,8 @@
 use agent_memory_storage::{Error, ErrorCode};
 use std::time::{Duration, Instant};
 
-/// The maximum time that a writer waits at the head of the queue: 1 h.
-pub use agent_memory_setting_values::MAX_LOCK_WAIT;
+/// How long a writer waits at the head of the queue by default, 5 s, and the maximum, 1 h.
+pub use agent_memory_setting_values::{DEFAULT_LOCK_WAIT, MAX_LOCK_WAIT};
 
 /// The maximum time that a writer waits in all, while others take the lock in between.
 const TOTAL_WAIT: Duration = Duration::from_secs(30);

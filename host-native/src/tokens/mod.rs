@@ -11,14 +11,13 @@ pub(crate) use token::PREFIX;
 pub(crate) use token::is_use_due;
 pub use token::{NewToken, Subject, Token};
 
-use crate::storage::{self, ErrorCode, lock_layout};
+use crate::storage::{self, DEFAULT_LOCK_WAIT, ErrorCode, lock_layout};
 use agent_memory_storage::{Area, Change, CommitError, Documents as _, Status};
 use agent_memory_storage_files::{Durability, Layout, Tree, canonical, display};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use token::Secret;
 
 const FILE: &str = "tokens.json";
@@ -28,9 +27,6 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// The largest file that a new token may leave: notes of uses need room, too.
 const MAX_NEW_BYTES: usize = 1 << 19;
-
-/// How long a change waits for another program's change.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The tokens of a data directory. A change by another program holds at once, also if the directory
 /// is replaced.
@@ -216,7 +212,7 @@ impl Tokens {
         change: impl FnOnce(&mut Vec<Token>) -> Result<T, storage::Error>,
     ) -> Result<T, storage::Error> {
         let tree = self.tree()?;
-        let lock = lock_layout(tree.layout(), LOCK_WAIT)?;
+        let lock = lock_layout(tree.layout(), DEFAULT_LOCK_WAIT)?;
         let (mut file, expects) = self.read(&tree)?;
         let before = file.tokens.len();
         let done = change(&mut file.tokens)?;

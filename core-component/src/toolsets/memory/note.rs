@@ -2,14 +2,9 @@
 
 use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::listing::first_of;
+use crate::ranking::{TELLING, WEAK};
 use crate::source::{Owner, Request, Skipped};
 use crate::tool::Call;
-
-/// The share of a question's terms, by their weights, that one of the hits has to have: more than a
-/// third. Otherwise the answer says that the hits are weak.
-const WEAK: f64 = 0.34;
-/// The share of a question's terms that a summary has to have, so that the answer tells of it.
-const MOST: f64 = 0.5;
 
 /// What a search has found, as far as its note tells of it.
 pub(super) struct Found<'a> {
@@ -37,7 +32,7 @@ pub(super) struct Found<'a> {
 impl Found<'_> {
     pub fn note(&self) -> Option<String> {
         let is_weak = !self.has_hit || self.coverage < WEAK;
-        let hidden = self.hidden.iter().filter(|coverage| **coverage >= MOST).count();
+        let hidden = self.hidden.iter().filter(|coverage| **coverage >= TELLING).count();
         let entries = self.owners.iter().map(|(_, entries)| entries).sum();
         let is_agent_known = self.is_agent_known();
         // A hit of a store does not show that nothing of the agent was found.

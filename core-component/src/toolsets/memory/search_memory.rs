@@ -15,7 +15,9 @@ use crate::existing::days;
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::page::count;
-use crate::ranking::{self, Passage, Query, Ranked, Vector, fuse, passage};
+use crate::ranking::{
+    self, ASKED_DAY, HALF_AGE, IMPORTANCE, Passage, Query, RECENCY, Ranked, Vector, fuse, passage,
+};
 use crate::source::{
     Collector, Entry, EntryId, Owner, ReadCall, Request, Results, UnreadDocument, id_schema,
 };
@@ -30,16 +32,6 @@ const MAX_PASSAGE: usize = 1_000;
 const MAX_PASSAGES: usize = 12_000;
 /// A passage has at least as many characters as this, however many there are.
 const LEAST_PASSAGE: usize = 160;
-
-/// How much more an entry of high importance scores, and how much less one of low importance.
-const IMPORTANCE: f64 = 0.05;
-/// How much more an entry that was kept or changed now scores than one of long ago.
-const RECENCY: f64 = 0.05;
-/// The age at which half of that is left, in days.
-const HALF_AGE: f64 = 30.0;
-
-/// How much more an entry of a day that the question asks for scores.
-const ASKED_DAY: f64 = 0.15;
 
 /// How long a search is worth waiting for the vector of its query, in milliseconds.
 const DEADLINE_MS: u32 = 1_000;
