@@ -35,7 +35,6 @@
 //! # }
 //! ```
 
-mod backend;
 #[cfg(test)]
 mod commit_tests;
 mod database;
@@ -45,6 +44,7 @@ mod database_tests;
 mod family_tests;
 #[cfg(test)]
 mod file_tests;
+mod files_tree;
 mod files_writer;
 #[cfg(any(feature = "cli", feature = "http"))]
 mod layout_lock;
@@ -58,11 +58,17 @@ mod lock_tests;
 mod probe;
 mod registry_writer;
 #[cfg(feature = "postgres")]
+mod reserved;
+#[cfg(feature = "postgres")]
 mod server;
 #[cfg(feature = "postgres")]
 mod server_database;
 #[cfg(feature = "postgres")]
 mod server_lock;
+#[cfg(feature = "postgres")]
+mod server_tree;
+#[cfg(feature = "postgres")]
+mod server_writer;
 mod sqlite_database;
 #[cfg(feature = "postgres")]
 mod tenants;
@@ -84,18 +90,19 @@ pub use agent_memory_storage_files::places::{
     FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, RegistryFormat,
 };
 pub use agent_memory_storage_sqlite::MAX_ROWS_BYTES;
-pub use backend::Tree;
 pub use database::{Database, Transaction};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use layout_lock::lock_layout;
 pub use lock_key::LockKey;
 pub use registry_writer::RegistryWriter;
 pub use timeout::{DEFAULT_LOCK_WAIT, LockTimeout, MAX_LOCK_WAIT};
+pub use tree::Tree;
 pub use writer::Writer;
 
 pub(crate) use agent_memory_storage_files::places::Wanted;
 use agent_memory_storage_files::places::{Opened, Places};
 use agent_memory_storage_sqlite::Options;
+use files_tree::{FilesTree, Local};
 use lock::Locks;
 #[cfg(feature = "postgres")]
 pub(crate) use server::{DatabaseServer, ServerLabel};
@@ -106,7 +113,6 @@ use std::sync::Arc;
 #[cfg(feature = "postgres")]
 use std::sync::OnceLock;
 use std::time::Duration;
-use tree::{Engine, FilesTree};
 
 /// The options of a [`Storage`].
 #[derive(Clone, Debug)]
@@ -153,7 +159,7 @@ pub struct Storage(Arc<Shared>);
 struct Shared {
     options: StorageOptions,
     places: Places,
-    engine: Arc<Engine>,
+    local: Arc<Local>,
     /// The server that has some of the places, once it is set.
     #[cfg(feature = "postgres")]
     server: OnceLock<Arc<DatabaseServer>>,
@@ -169,7 +175,7 @@ impl Storage {
             busy_wait: options.lock_wait.min(MAX_LOCK_WAIT),
             looks_only: options.looks_only,
         };
-        let engine = Engine {
+        let local = Local {
             durability: options.durability,
             databases: Databases::new(databases, locks.clone()),
             locks,
@@ -178,7 +184,7 @@ impl Storage {
         Storage(Arc::new(Shared {
             options,
             places: Places::default(),
-            engine: Arc::new(engine),
+            local: Arc::new(local),
             #[cfg(feature = "postgres")]
             server: OnceLock::new(),
         }))
@@ -304,10 +310,10 @@ impl Storage {
         if let Place::Named { label, name } = place
             && let Some((server, of)) = self.on_server(label)
         {
-            return server.open(&self.0.engine, of, name, key);
+            return server.open(&self.0.local, of, name, key);
         }
         let Opened { layout, named } = self.0.places.open(place, more_roots, only)?;
-        Ok(FilesTree::open(&self.0.engine, layout, named))
+        Ok(FilesTree::open(&self.0.local, layout, named))
     }
 
     /// Whether the database server has the key of a call, which was then made. It is asked for by a
@@ -408,7 +414,7 @@ impl Storage {
         let Shared { places, .. } = &*self.0;
         let family = places.family(label)?;
         let others = places.others(label);
-        let Engine { locks, durability, .. } = &*self.0.engine;
+        let Local { locks, durability, .. } = &*self.0.local;
         RegistryWriter::acquire(family, others, locks, *durability, timeout).await
     }
 

@@ -18,11 +18,11 @@ impl Storage {
     /// `not-granted` without a database.
     pub(crate) fn for_tenant(&self, number: i64) -> Result<Storage, Error> {
         let server = Arc::new(self.server()?.for_tenant(number));
-        let Shared { options, places, engine, .. } = &*self.0;
+        let Shared { options, places, local, .. } = &*self.0;
         Ok(Storage(Arc::new(Shared {
             options: options.clone(),
             places: Places::of_repositories(places, MISSING),
-            engine: engine.clone(),
+            local: local.clone(),
             server: OnceLock::from(server),
         })))
     }

@@ -1,92 +1,115 @@
-//! A place on this machine: its documents, its lock and its databases.
+//! An open place on any medium, and what it needs of the medium.
 
-use super::backend::{Backend, Locking, Tree};
 use super::database::Database;
-use super::files_writer::FilesWriter;
-use super::lock::Locks;
 use super::lock_key::LockKey;
-use super::sqlite_database::Databases;
 use super::timeout::LockTimeout;
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;
-use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Status};
-use agent_memory_storage_files::places::GrantedPlace;
-use agent_memory_storage_files::{self as files, Cache, Durability, Layout};
+use agent_memory_storage::{Area, Document, Documents, Entry, Error, Status};
+use std::fmt::Debug;
+use std::pin::Pin;
 use std::sync::Arc;
 
-/// A place in files.
-#[derive(Debug)]
-pub(super) struct FilesTree {
-    files: files::Tree,
-    /// The named place. `None` for a repository.
-    named: Option<Arc<GrantedPlace>>,
-    engine: Arc<Engine>,
-    key: LockKey,
+/// A wait for the lock of a place.
+pub(super) type Locking = Pin<Box<dyn Future<Output = Result<Writer, Error>> + Send>>;
+
+/// The documents, the lock and the databases of a place on one medium.
+pub(super) trait TreeBackend: Documents + Debug + Send + Sync {
+    fn location(&self) -> &str;
+
+    fn lock_key(&self) -> &LockKey;
+
+    fn has_atomic_commits(&self) -> bool;
+
+    /// Joins the queue for the lock now. A medium without scopes locks the whole place.
+    fn lock(&self, scope: Option<&str>, timeout: LockTimeout) -> Locking;
+
+    fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error>;
 }
 
-/// The parts that all places of a storage share.
-#[derive(Debug)]
-pub(super) struct Engine {
-    pub durability: Durability,
-    pub locks: Arc<Locks>,
-    pub databases: Databases,
-    pub cache: Arc<Cache>,
-}
+/// The documents and databases of a granted place. A clone is the same tree.
+#[derive(Clone, Debug)]
+pub struct Tree(Arc<dyn TreeBackend>);
 
-impl FilesTree {
-    pub fn open(engine: &Arc<Engine>, layout: Layout, named: Option<Arc<GrantedPlace>>) -> Tree {
-        let key = LockKey::Directory(layout.lock_path().to_owned());
-        let files = files::Tree::with_cache(layout, engine.durability, engine.cache.clone());
-        Tree::new(FilesTree { files, named, engine: engine.clone(), key })
+impl Tree {
+    pub(super) fn new(backend: impl TreeBackend + 'static) -> Self {
+        Tree(Arc::new(backend))
+    }
+
+    /// The place as its caller named it, for messages and answers.
+    pub fn location(&self) -> &str {
+        self.0.location()
+    }
+
+    /// The key of the lock. Trees with the same key share one lock.
+    pub fn lock_key(&self) -> &LockKey {
+        self.0.lock_key()
+    }
+
+    /// Whether a commit makes all of its changes or none, even if the host crashes.
+    pub fn has_atomic_commits(&self) -> bool {
+        self.0.has_atomic_commits()
+    }
+
+    /// Joins the queue for the lock of the place now. The future waits for the lock. Dropping the
+    /// future ends the wait.
+    ///
+    /// The queue is first come, first served within this storage and its clones. Between processes,
+    /// every writer gets the lock in time, but the order is not fixed.
+    ///
+    /// # Errors
+    ///
+    /// `busy` after the timeout; `read-only` if the lock cannot be written; `no-space`;
+    /// `invalid-path` if something else exists in place of its files; `io`.
+    ///
+    /// # Panics
+    ///
+    /// If polled outside a tokio runtime with timers.
+    pub fn lock(
+        &self,
+        timeout: LockTimeout,
+    ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
+        self.0.lock(None, timeout)
+    }
+
+    /// The same, but on a medium with scopes it locks one scope only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`lock`](Tree::lock).
+    ///
+    /// # Panics
+    ///
+    /// As for [`lock`](Tree::lock).
+    pub fn lock_scope(
+        &self,
+        scope: Option<&str>,
+        timeout: LockTimeout,
+    ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
+        self.0.lock(scope, timeout)
+    }
+
+    /// Opens a database of the tree's place. With `create`, creates a missing one.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` if the place has no kept database of this name; those of
+    /// [`Database::open`](agent_memory_storage_sqlite::Database::open).
+    pub fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
+        self.0.open_database(name, kind, create)
     }
 }
 
-impl Backend for FilesTree {
-    fn location(&self) -> &str {
-        self.files.layout().location()
-    }
-
-    fn lock_key(&self) -> &LockKey {
-        &self.key
-    }
-
-    fn has_atomic_commits(&self) -> bool {
-        false
-    }
-
-    fn lock(&self, _: Option<&str>, timeout: LockTimeout) -> Locking {
-        let Engine { locks, cache, .. } = &*self.engine;
-        let acquiring = FilesWriter::acquire(self.files.clone(), cache.clone(), locks, timeout);
-        Box::pin(async move { Ok(Writer::new(acquiring.await?)) })
-    }
-
-    fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
-        let file = match kind {
-            Kind::Kept => self.named.as_ref().and_then(|place| place.file_of(name)),
-            Kind::Derived => Some(name),
-        };
-        let Some(file) = file else {
-            let message = format!(
-                "the database `{}` is not granted: none of this name is kept in `{}`",
-                name.escape_debug(),
-                self.location().trim_end_matches('/')
-            );
-            return Err(Error::new(ErrorCode::NotGranted, message));
-        };
-        self.engine.databases.open(self.files.layout(), file, kind, create)
-    }
-}
-
-impl Documents for FilesTree {
+impl Documents for Tree {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
-        self.files.stat(area, path)
+        self.0.stat(area, path)
     }
 
     fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.files.read(area, path, max_bytes)
+        self.0.read(area, path, max_bytes)
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.files.list(area, directory)
+        self.0.list(area, directory)
     }
 }

@@ -1,0 +1,145 @@
+//! A place on a database server: its documents, its lock and its databases.
+
+use super::database::Database;
+use super::files_tree::Local;
+use super::lock_key::LockKey;
+use super::reserved::Reserved;
+use super::server::{DatabaseServer, ServerLabel};
+use super::server_database::ServerDatabase;
+use super::server_lock::Locker;
+use super::server_writer::ServerWriter;
+use super::timeout::LockTimeout;
+use super::tree::{Locking, Tree, TreeBackend};
+use super::writer::Writer;
+use agent_memory_storage::database::Kind;
+use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Place, Status};
+use agent_memory_storage_postgres as postgres;
+use std::sync::Arc;
+
+/// A place on a server.
+#[derive(Debug)]
+pub(super) struct ServerTree {
+    reader: postgres::Reader,
+    key: LockKey,
+    location: String,
+    kept: Vec<String>,
+    reserved: Arc<Reserved>,
+    tables: Vec<String>,
+    locker: Locker,
+    server: Arc<DatabaseServer>,
+    local: Arc<Local>,
+}
+
+impl ServerTree {
+    /// A place with one of the labels of a server.
+    pub fn open(
+        server: &Arc<DatabaseServer>,
+        local: &Arc<Local>,
+        of: &ServerLabel,
+        name: &str,
+        tree: postgres::Tree,
+    ) -> Tree {
+        let place = Place::in_group(&of.label, name);
+        Tree::new(ServerTree {
+            reader: tree.reader(),
+            key: LockKey::Server(place.clone()),
+            location: server.location(of, name),
+            kept: of.databases.clone(),
+            reserved: Arc::new(Reserved::new(&of.databases)),
+            tables: of.tables.clone(),
+            locker: server.locker(place, tree),
+            server: server.clone(),
+            local: local.clone(),
+        })
+    }
+
+    /// A kept database. The server is not asked.
+    fn open_tables(&self, name: &str, create: bool) -> Result<Database, Error> {
+        if self.tables.iter().any(|tables| tables == name) {
+            return Ok(Database::new(ServerDatabase {
+                tables: self.server.server().database(),
+                lock: Some((self.locker.clone(), self.key.clone())),
+                location: self.location.clone(),
+            }));
+        }
+        if !create && self.kept.iter().any(|kept| kept == name) {
+            let message = format!("there is no database `{name}` on the server");
+            return Err(Error::new(ErrorCode::NotFound, message));
+        }
+        let message = format!(
+            "the database `{}` cannot be kept on a database server, which has no tables for \
+             it: choose a format of documents, such as `json`",
+            name.escape_debug()
+        );
+        Err(Error::new(ErrorCode::NotGranted, message))
+    }
+
+    /// A derived database. The server is not asked: the tables are there, whether the place has rows or
+    /// not.
+    fn open_derived(&self, name: &str) -> Result<Database, Error> {
+        self.local.databases.check_derived()?;
+        let Place::Named { label, name: of_place } = &self.locker.place else {
+            unreachable!("a repository is on this machine")
+        };
+        if !self.server.has_derived(name) {
+            let message = format!(
+                "the database server has no tables for the derived database `{}`",
+                name.escape_debug()
+            );
+            return Err(Error::new(ErrorCode::NotGranted, message));
+        }
+        Ok(Database::new(ServerDatabase {
+            tables: self.server.server().derived_database(label, of_place, name),
+            lock: None,
+            location: self.location.clone(),
+        }))
+    }
+}
+
+impl TreeBackend for ServerTree {
+    fn location(&self) -> &str {
+        &self.location
+    }
+
+    fn lock_key(&self) -> &LockKey {
+        &self.key
+    }
+
+    fn has_atomic_commits(&self) -> bool {
+        true
+    }
+
+    fn lock(&self, scope: Option<&str>, timeout: LockTimeout) -> Locking {
+        let locking = self.locker.lock(scope, timeout);
+        let key = self.key.clone();
+        let reserved = self.reserved.clone();
+        Box::pin(async move {
+            let lock = Arc::new(locking.await?);
+            Ok(Writer::new(ServerWriter::new(lock, key, reserved)))
+        })
+    }
+
+    fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
+        if kind == Kind::Kept {
+            return self.open_tables(name, create);
+        }
+        self.open_derived(name)
+    }
+}
+
+impl Documents for ServerTree {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        self.reserved.check(area, path)?;
+        self.reader.stat(area, path)
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.reserved.check(area, path)?;
+        self.reader.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        self.reserved.check(area, directory)?;
+        self.reader.list(area, directory)
+    }
+}
