@@ -1,9 +1,9 @@
 //! The tables of toolsets on PostgreSQL: statements, transactions and their ends, whatever breaks.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent_memory_host::database::{DatabaseOptions, Migrated};
 use agent_memory_host::storage::api::Documents as _;
@@ -333,6 +333,37 @@ fn writers_of_one_scope_come_one_after_the_other_and_those_of_two_scopes_at_once
     // The commit has released the lock.
     drop(other(Some("ada"), TIMEOUT).unwrap());
     assert_eq!(scratch.names(), named(&["a", "b"]));
+}
+
+#[test]
+fn a_writer_of_a_place_waits_for_no_later_writer_of_a_scope() {
+    let Some(scratch) = Scratch::start() else { return };
+    scratch.write().commit().unwrap();
+    let first = scratch.lock(Some("ada"), TIMEOUT).unwrap();
+    let order = Mutex::new(Vec::new());
+    let waits = text("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    let wait_for = |number: usize| {
+        let until = Instant::now() + TIMEOUT;
+        while rows(scratch.server.database().query(&waits, 9)).len() < number {
+            assert!(Instant::now() < until, "{number} wait");
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let take = |wanted: Option<&'static str>| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let server = server_at(scratch.database.socket_directory());
+        let lock = lock(&runtime, &server, wanted, TIMEOUT).unwrap();
+        order.lock().unwrap().push(wanted);
+        drop(lock);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| take(None));
+        wait_for(1);
+        scope.spawn(|| take(Some("bob")));
+        wait_for(2);
+        drop(first);
+    });
+    assert_eq!(order.into_inner().unwrap(), [None, Some("bob")]);
 }
 
 #[test]

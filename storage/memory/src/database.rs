@@ -1,6 +1,7 @@
 //! A SQL database in memory.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -14,6 +15,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
 use serde_json::Value as Json;
 
+use super::copy::{Begun, RowKey, copy_of, greatest_id, reserve_ids};
 use super::documents::{Lock, MemoryStorage};
 use super::mutex::locked;
 use super::sql;
@@ -32,6 +34,20 @@ struct Shared {
     /// Whether a call is using the connection, in a transaction or for one query.
     in_use: Mutex<bool>,
     freed: Condvar,
+    scopes: Mutex<Scopes>,
+}
+
+/// What is known of the transactions in scopes.
+#[derive(Debug, Default)]
+struct Scopes {
+    /// How many write transactions are open.
+    open: usize,
+    /// How many have committed.
+    committed: u64,
+    /// The last id that one of the open ones may give to a row.
+    last_id: i64,
+    /// The scopes that have written rows last.
+    owners: BTreeMap<RowKey, String>,
 }
 
 impl Shared {
@@ -148,6 +164,63 @@ impl SqlDatabase {
         let copied = Backup::new(&from, &mut to).and_then(|copy| copy.step(-1));
         copied.expect("memory");
         *locked(&self.shared.connection) = Some(to);
+        locked(&self.shared.scopes).owners.clear();
+    }
+
+    /// A database of its own with the same contents, for a transaction of the call.
+    fn copy(&self) -> rusqlite::Result<Self> {
+        let copy = copy_of(locked(&self.shared.connection).as_ref().expect("it was opened"))?;
+        let shared = Shared { connection: Mutex::new(Some(copy)), ..Shared::default() };
+        Ok(Self { shared: Arc::new(shared), in_transaction: self.in_transaction.clone() })
+    }
+
+    /// A copy for a write transaction in a scope, and what it begins with.
+    fn copy_to_write(&self) -> rusqlite::Result<(Self, Begun)> {
+        let mut scopes = locked(&self.shared.scopes);
+        let copy = self.copy()?;
+        let guard = locked(&copy.shared.connection);
+        let connection = guard.as_ref().expect("a copy");
+        let begun = Begun::new(connection, scopes.committed)?;
+        scopes.last_id = if scopes.open == 0 {
+            greatest_id(connection)?
+        } else {
+            reserve_ids(connection, scopes.last_id)?
+        };
+        scopes.open += 1;
+        drop(guard);
+        Ok((copy, begun))
+    }
+
+    /// Brings in what a transaction in a scope has written to its copy.
+    ///
+    /// # Panics
+    ///
+    /// If another scope has written the same rows, at once or before.
+    fn bring_in(&self, copy: &Self, begun: &Begun, scope: Option<&str>) -> rusqlite::Result<()> {
+        let mut scopes = locked(&self.shared.scopes);
+        let mut written = locked(&copy.shared.connection);
+        let connection = written.as_ref().expect("a copy");
+        for (at, is_there) in begun.changes(connection)? {
+            let owner = scopes.owners.remove(&at);
+            if let Some((owner, scope)) = owner.zip(scope) {
+                let (table, key) = &at;
+                assert!(
+                    owner == scope,
+                    "two scopes changed one row: {key} of `{table}`, in `{owner}` and in `{scope}`"
+                );
+            }
+            if let Some(scope) = scope.filter(|_| is_there) {
+                scopes.owners.insert(at, scope.to_owned());
+            }
+        }
+        let mut shared = locked(&self.shared.connection);
+        if scopes.committed == begun.number {
+            *shared = written.take();
+        } else {
+            begun.merge(connection, shared.as_ref().expect("it was opened"))?;
+        }
+        scopes.committed += 1;
+        Ok(())
     }
 
     fn run<T>(
@@ -244,14 +317,29 @@ impl Connection for OpenDatabase<'_> {
             }
             (Mode::Write(_), None) => (None, "PRAGMA query_only = 0; BEGIN IMMEDIATE"),
         };
-        self.database.shared.take();
-        self.database.in_transaction.store(true, Ordering::SeqCst);
-        let transaction = OpenTransaction {
-            database: &self.database,
-            is_committed: Cell::new(false),
-            _lock: lock,
+        let scoped = match &self.place {
+            Some((documents, _)) if documents.is_server() => Some(*documents),
+            _ => None,
         };
-        self.database.run(|connection| connection.execute_batch(sql))?;
+        let mut transaction = OpenTransaction {
+            database: self.database.clone(),
+            is_committed: Cell::new(false),
+            scoped: None,
+            lock,
+        };
+        if let Some(documents) = scoped {
+            let mut begun = None;
+            if mode.is_write() {
+                let (copy, with) = self.database.copy_to_write().map_err(failed)?;
+                (transaction.database, begun) = (copy, Some(with));
+            } else {
+                transaction.database = self.database.copy().map_err(failed)?;
+            }
+            transaction.scoped = Some(Scoped { of: &self.database, documents, begun });
+        }
+        transaction.database.shared.take();
+        self.database.in_transaction.store(true, Ordering::SeqCst);
+        transaction.database.run(|connection| connection.execute_batch(sql))?;
         Ok(Box::new(transaction))
     }
 }
@@ -265,11 +353,22 @@ fn rolled_back() -> Error {
 }
 
 struct OpenTransaction<'a> {
-    database: &'a SqlDatabase,
+    /// The database, or a copy of it.
+    database: SqlDatabase,
     /// Whether the call has asked for the commit.
     is_committed: Cell<bool>,
+    /// What a transaction in a copy has to know.
+    scoped: Option<Scoped<'a>>,
     // Released after the transaction has ended.
-    _lock: Option<Arc<Lock>>,
+    lock: Option<Arc<Lock>>,
+}
+
+/// A transaction in a copy of its database.
+struct Scoped<'a> {
+    of: &'a SqlDatabase,
+    documents: &'a MemoryStorage,
+    /// None of one that reads.
+    begun: Option<Begun>,
 }
 
 impl OpenTransaction<'_> {
@@ -277,8 +376,31 @@ impl OpenTransaction<'_> {
     fn end(&self) {
         if self.database.in_transaction.swap(false, Ordering::SeqCst) {
             let _ = self.database.run(|connection| connection.execute_batch("ROLLBACK"));
-            self.database.shared.give_back();
+            self.give_back();
         }
+    }
+
+    /// Lets others use the database and the lock. What a call has of documents goes with its rows.
+    fn give_back(&self) {
+        self.database.shared.give_back();
+        if let Some(Scoped { of, documents, begun: Some(_) }) = &self.scoped {
+            documents.drop_joined();
+            locked(&of.shared.scopes).open -= 1;
+            if let Some(lock) = &self.lock {
+                lock.release();
+            }
+        }
+    }
+
+    /// Brings what was committed in the copy into the database, with the documents of the call.
+    fn bring_in(&self) -> Result<(), Error> {
+        let Some(Scoped { of, documents, begun: Some(begun) }) = &self.scoped else {
+            return Ok(());
+        };
+        let scope = self.lock.as_ref().and_then(|lock| lock.scope());
+        of.bring_in(&self.database, begun, scope).map_err(failed)?;
+        documents.commit_joined();
+        Ok(())
     }
 
     /// Runs statements. An error ends the transaction.
@@ -313,7 +435,8 @@ impl Transaction for OpenTransaction<'_> {
             return Err(rolled_back());
         }
         let committed = self.database.run(|connection| connection.execute_batch("COMMIT"));
-        self.database.shared.give_back();
+        let committed = committed.and_then(|()| self.bring_in());
+        self.give_back();
         committed
     }
 }

@@ -1,5 +1,7 @@
 //! Documents in memory. They follow all rules of `wit/storage` that the core can observe. Their
-//! locks have scopes, as a server for many agents would have.
+//! locks have scopes, as a server for many agents would have. Storage like a server also releases a lock
+//! at each commit and takes it anew for the next one, and its commits are atomic, rows and documents
+//! together.
 
 mod commit;
 
@@ -28,6 +30,10 @@ pub struct MemoryStorage {
 
 #[derive(Debug, Default)]
 struct Shared {
+    /// Whether it is like a server.
+    is_server: bool,
+    /// The scopes that have written documents last, of storage like a server.
+    owners: Mutex<BTreeMap<(Place, Area, String), String>>,
     places: Mutex<BTreeMap<Place, Contents>>,
     /// The labels of families.
     families: Mutex<BTreeSet<String>>,
@@ -42,21 +48,98 @@ struct Call {
     place: Option<Place>,
     lock: Weak<Lock>,
     has_writer: bool,
+    /// Whether it has a write transaction, of storage like a server.
+    transacts: bool,
+    /// The commits of documents that are made with that transaction.
+    joined: Vec<Vec<Change>>,
 }
 
-/// The lock of a place or of one of its scopes. It is held until this is dropped.
+/// The lock of a place or of one of its scopes. It is held until it is released or this is dropped.
 #[derive(Debug)]
 pub struct Lock {
     shared: Arc<Shared>,
-    held: (Place, Option<String>),
+    wanted: Wanted,
+    is_held: Mutex<bool>,
+}
+
+/// A place, or a scope of it.
+type Wanted = (Place, Option<String>);
+
+impl Shared {
+    fn take(&self, wanted: &Wanted) -> Result<(), Error> {
+        let excludes = |(of, scope): &Wanted| {
+            *of == wanted.0 && (scope.is_none() || wanted.1.is_none() || *scope == wanted.1)
+        };
+        let locks = locked(&self.locks);
+        let waited =
+            self.unlocked.wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
+        let (mut locks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Err(Error::new(ErrorCode::Busy, "other writers kept the lock: try again"));
+        }
+        locks.push(wanted.clone());
+        Ok(())
+    }
+
+    /// Notes which scope has written a document.
+    ///
+    /// # Panics
+    ///
+    /// If another scope has written it.
+    fn note_owner(&self, (place, scope): &Wanted, area: Area, path: &str, is_there: bool) {
+        let at = (place.clone(), area, path.to_owned());
+        let mut owners = locked(&self.owners);
+        if let Some((owner, scope)) = owners.remove(&at).zip(scope.as_ref()) {
+            assert!(owner == *scope, "two scopes changed `{path}`: `{owner}` and `{scope}`");
+        }
+        if let Some(scope) = scope.as_ref().filter(|_| is_there) {
+            owners.insert(at, scope.clone());
+        }
+    }
+}
+
+impl Lock {
+    pub(super) fn scope(&self) -> Option<&str> {
+        self.wanted.1.as_deref()
+    }
+
+    /// Takes the lock if a commit has released it.
+    fn ensure(&self) -> Result<(), Error> {
+        let mut is_held = locked(&self.is_held);
+        if !*is_held {
+            self.shared.take(&self.wanted)?;
+            *is_held = true;
+        }
+        Ok(())
+    }
+
+    /// Lets others have the lock.
+    pub(super) fn release(&self) {
+        if std::mem::take(&mut *locked(&self.is_held)) {
+            let mut locks = locked(&self.shared.locks);
+            let at = locks.iter().position(|held| *held == self.wanted);
+            locks.swap_remove(at.expect("held until now"));
+            self.shared.unlocked.notify_all();
+        }
+    }
+}
+
+impl Lock {
+    /// Notes that these changes were made under the lock.
+    fn note(&self, changes: &[Change]) {
+        for change in changes {
+            let is_there = !change.is_delete();
+            self.shared.note_owner(&self.wanted, change.area(), change.path(), is_there);
+            if let Change::Rename { from, .. } = change {
+                self.shared.note_owner(&self.wanted, change.area(), from, false);
+            }
+        }
+    }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let mut locks = locked(&self.shared.locks);
-        let at = locks.iter().position(|held| *held == self.held);
-        locks.swap_remove(at.expect("held until now"));
-        self.shared.unlocked.notify_all();
+        self.release();
     }
 }
 
@@ -64,6 +147,17 @@ impl MemoryStorage {
     /// Storage that grants nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, but like a server: a commit releases the lock, and the next one takes it anew. It is
+    /// atomic, and that of a transaction has the documents that the call commits meanwhile.
+    pub fn like_a_server() -> Self {
+        let shared = Shared { is_server: true, ..Shared::default() };
+        Self { shared: Arc::new(shared), call: Mutex::default() }
+    }
+
+    pub(super) fn is_server(&self) -> bool {
+        self.shared.is_server
     }
 
     /// The same storage, for a call that runs at the same time.
@@ -120,10 +214,34 @@ impl MemoryStorage {
     ) -> Result<Arc<Lock>, Error> {
         let mut call = locked(&self.call);
         check_place(&call, place)?;
-        match call.lock.upgrade() {
-            Some(lock) => Ok(lock),
-            None => self.acquire(&mut call, place, scope),
+        let lock = match call.lock.upgrade() {
+            Some(lock) => {
+                lock.ensure()?;
+                lock
+            }
+            None => self.acquire(&mut call, place, scope)?,
+        };
+        call.transacts = self.is_server();
+        Ok(lock)
+    }
+
+    /// Makes the changes of documents that are committed with a transaction.
+    pub(super) fn commit_joined(&self) {
+        let mut call = locked(&self.call);
+        let (joined, lock) = (std::mem::take(&mut call.joined), call.lock.upgrade());
+        for (changes, lock) in joined.iter().zip(lock.iter().cycle()) {
+            let mut places = locked(&self.shared.places);
+            let documents = places.get_mut(&lock.wanted.0).expect("granted when opened");
+            commit(documents, changes).expect("they were checked under the lock");
+            lock.note(changes);
         }
+    }
+
+    /// Ends the transaction of the call. What was not committed with it is dropped.
+    pub(super) fn drop_joined(&self) {
+        let mut call = locked(&self.call);
+        call.transacts = false;
+        call.joined.clear();
     }
 
     fn lock_for_writer(&self, place: &Place, scope: Option<&str>) -> Result<Arc<Lock>, Error> {
@@ -149,21 +267,9 @@ impl MemoryStorage {
         scope: Option<&str>,
     ) -> Result<Arc<Lock>, Error> {
         let wanted = (place.clone(), scope.map(str::to_owned));
-        let excludes = |(of, scope): &(Place, Option<String>)| {
-            *of == wanted.0 && (scope.is_none() || wanted.1.is_none() || *scope == wanted.1)
-        };
-        let locks = locked(&self.shared.locks);
-        let waited = self
-            .shared
-            .unlocked
-            .wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
-        let (mut locks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-        if timeout.timed_out() {
-            return Err(Error::new(ErrorCode::Busy, "other writers kept the lock: try again"));
-        }
-        locks.push(wanted.clone());
-        drop(locks);
-        let lock = Arc::new(Lock { shared: self.shared.clone(), held: wanted });
+        self.shared.take(&wanted)?;
+        let lock =
+            Arc::new(Lock { shared: self.shared.clone(), wanted, is_held: Mutex::new(true) });
         (call.place, call.lock) = (Some(place.clone()), Arc::downgrade(&lock));
         Ok(lock)
     }
@@ -247,9 +353,19 @@ struct MemoryTree<'a> {
 }
 
 impl MemoryTree<'_> {
-    fn with<T>(&self, act: impl FnOnce(&mut Contents) -> T) -> T {
-        let mut places = locked(&self.storage.shared.places);
-        act(places.get_mut(&self.place).expect("granted when opened"))
+    /// The documents, as the call sees them.
+    fn with<T>(&self, act: impl FnOnce(&Contents) -> T) -> T {
+        let call = locked(&self.storage.call);
+        let places = locked(&self.storage.shared.places);
+        let documents = places.get(&self.place).expect("granted when opened");
+        if call.joined.is_empty() || call.place.as_ref() != Some(&self.place) {
+            return act(documents);
+        }
+        let mut documents = documents.clone();
+        for changes in &call.joined {
+            commit(&mut documents, changes).expect("they were checked under the lock");
+        }
+        act(&documents)
     }
 }
 
@@ -318,7 +434,11 @@ impl Tree for MemoryTree<'_> {
 
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         let lock = self.storage.lock_for_writer(&self.place, scope)?;
-        Ok(Box::new(MemoryWriter { tree: self, _lock: lock }))
+        Ok(Box::new(MemoryWriter { tree: self, lock }))
+    }
+
+    fn has_atomic_commits(&self) -> bool {
+        self.storage.is_server()
     }
 }
 
@@ -330,7 +450,7 @@ fn status_of(contents: &[u8]) -> Status {
 
 struct MemoryWriter<'a> {
     tree: &'a MemoryTree<'a>,
-    _lock: Arc<Lock>,
+    lock: Arc<Lock>,
 }
 
 impl Drop for MemoryWriter<'_> {
@@ -341,7 +461,25 @@ impl Drop for MemoryWriter<'_> {
 
 impl Writer for MemoryWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        self.tree.with(|documents| commit(documents, changes))
+        let storage = self.tree.storage;
+        let none = |error| CommitError { error, change: None, applied: 0 };
+        self.lock.ensure().map_err(none)?;
+        if locked(&storage.call).transacts {
+            let versions = self.tree.with(|documents| commit(&mut documents.clone(), changes))?;
+            locked(&storage.call).joined.push(changes.to_vec());
+            return Ok(versions);
+        }
+        let mut places = locked(&storage.shared.places);
+        let documents = places.get_mut(&self.tree.place).expect("granted when opened");
+        let versions = commit(documents, changes);
+        if storage.is_server() {
+            if versions.is_ok() {
+                self.lock.note(changes);
+            }
+            drop(places);
+            self.lock.release();
+        }
+        versions
     }
 }
 

@@ -1,6 +1,7 @@
 //! Storage in memory, for tests: documents alone, or documents and SQL databases. It follows all
 //! rules of `wit/storage` that a call can observe.
 
+mod copy;
 mod database;
 mod documents;
 mod mutex;
@@ -40,6 +41,13 @@ impl InMemoryStorage {
     /// Empty storage: no place is granted, and no database exists.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Empty storage like a server: see [`MemoryStorage::like_a_server`]. Transactions in different scopes
+    /// of a kept database are open at once, each in a copy of it. It panics if two scopes change one row
+    /// or one document, at once or one after the other, unless a writer of the whole place came between.
+    pub fn like_a_server() -> Self {
+        Self { documents: MemoryStorage::like_a_server(), ..Self::default() }
     }
 
     /// The same storage, for calls of another thread.
@@ -142,6 +150,19 @@ impl InMemoryStorage {
         self.kept.run_sql(statements);
     }
 
+    /// Makes the tables of the kept database of a place, as a server has them before a call: their ids
+    /// come from sequences.
+    ///
+    /// # Panics
+    ///
+    /// If a statement fails.
+    pub fn make_tables(&self, place: &Place, statements: &[String]) {
+        let id = "INTEGER PRIMARY KEY,";
+        let counting = "INTEGER PRIMARY KEY AUTOINCREMENT,";
+        let statements: Vec<_> = statements.iter().map(|sql| sql.replace(id, counting)).collect();
+        self.kept_of(place).run_sql(&statements);
+    }
+
     /// The rows of a query of the first kept database, as JSON.
     ///
     /// # Errors
@@ -193,3 +214,6 @@ impl Storage for InMemoryStorage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,9 @@ pub(crate) const IDLE_SECONDS: u32 = 60;
 /// How long an answer of the database may be under way.
 pub(crate) const NETWORK_TIME: Duration = Duration::from_secs(5);
 
+/// The row that a writer of a whole place keeps while it waits. The rows of scopes begin with `/`.
+const GATE: &str = "gate";
+
 /// The part of a place that a writer locks: the whole place, or one scope of it.
 pub type Scope = Option<String>;
 
@@ -118,12 +121,20 @@ impl Lock {
 
     /// The statements that begin a transaction and lock its rows, the place before the scope. They are
     /// one round trip.
+    ///
+    /// Many may share a row while another waits to have it alone, so a writer of the whole place could
+    /// wait for as long as there are writers of scopes. It keeps the row of the gate from the moment at
+    /// which it waits. Writers of scopes go through the gate, and the rollback leaves it behind them.
     fn statements(&self, wait: Duration) -> String {
         let lock =
             |scope: &str, strength: &str| lock_row(&self.server, &self.place, scope, strength);
         let locks = match &self.scope {
-            None => lock("", "UPDATE"),
-            Some(scope) => lock("", "SHARE") + &lock(&format!("/{scope}"), "UPDATE"),
+            None => lock(GATE, "UPDATE") + &lock("", "UPDATE"),
+            Some(scope) => {
+                let gate = select_row(&self.server, &self.place, GATE, "SHARE");
+                let gate = format!("SAVEPOINT gate; {gate} ROLLBACK TO SAVEPOINT gate; ");
+                gate + &lock("", "SHARE") + &lock(&format!("/{scope}"), "UPDATE")
+            }
         };
         format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED; {}; SET LOCAL lock_timeout = {}; \
@@ -174,11 +185,20 @@ impl Lock {
 /// The statements that lock the row of a scope, and make it before.
 pub(crate) fn lock_row(server: &Server, place: &str, scope: &str, strength: &str) -> String {
     let tenant = server.tenant();
+    let select = select_row(server, place, scope, strength);
     let [place, scope] = [place, scope].map(literal);
     format!(
         "INSERT INTO agent_memory.scopes (tenant, place, scope) \
-         VALUES ({tenant}, {place}, {scope}) ON CONFLICT DO NOTHING; \
-         SELECT 1 FROM agent_memory.scopes WHERE tenant = {tenant} AND place = {place} \
+         VALUES ({tenant}, {place}, {scope}) ON CONFLICT DO NOTHING; {select}"
+    )
+}
+
+/// The statement that locks the row of a scope, if there is one.
+fn select_row(server: &Server, place: &str, scope: &str, strength: &str) -> String {
+    let tenant = server.tenant();
+    let [place, scope] = [place, scope].map(literal);
+    format!(
+        "SELECT 1 FROM agent_memory.scopes WHERE tenant = {tenant} AND place = {place} \
          AND scope = {scope} FOR {strength};"
     )
 }

@@ -37,12 +37,21 @@ impl CoreSession {
 
     /// Starts a case in a repository of this path.
     pub fn start_at(case: &Case, repository: &str) -> Box<dyn Session> {
+        Self::start_in(InMemoryStorage::new(), case, repository)
+    }
+
+    /// Starts a case on storage like a server. It panics if two scopes change one row or document.
+    pub fn start_on_server(case: &Case) -> Box<dyn Session> {
+        Self::start_in(InMemoryStorage::like_a_server(), case, REPOSITORY)
+    }
+
+    fn start_in(memory: InMemoryStorage, case: &Case, repository: &str) -> Box<dyn Session> {
         let faults = CaseFaults::new(case.text.faults.clone());
         let place = place_at(case, repository);
         let contexts =
             CallContexts { repository: repository.into(), ..CallContexts::from_case(case) };
         Box::new(Self {
-            storage: FaultyStorage::new(storage_at(case, &place), faults),
+            storage: FaultyStorage::new(filled(memory, case, &place), faults),
             contexts,
             place,
             is_of_stores: case.toolset() == "stores",
@@ -182,6 +191,19 @@ pub fn toolsets() -> Vec<String> {
     described().iter().map(name).collect()
 }
 
+/// The statements that make the tables of the place with a label.
+///
+/// # Panics
+///
+/// If no toolset has a database there.
+pub fn tables_of(label: &str) -> Vec<String> {
+    let described = described();
+    let mut places = described.iter().flat_map(|toolset| toolset["places"].as_array()).flatten();
+    let place = places.find(|place| place["label"] == label).expect("a place");
+    let tables = place["databases"][0]["sqlite_tables"].as_array().expect("a database");
+    tables.iter().map(|sql| sql.as_str().expect("SQL").to_owned()).collect()
+}
+
 /// The tools of one toolset.
 ///
 /// # Panics
@@ -235,11 +257,10 @@ fn place_at(case: &Case, repository: &str) -> Place {
 
 /// Storage with the documents that a case begins with.
 pub fn storage_of(case: &Case) -> InMemoryStorage {
-    storage_at(case, &place_of(case))
+    filled(InMemoryStorage::new(), case, &place_of(case))
 }
 
-fn storage_at(case: &Case, place: &Place) -> InMemoryStorage {
-    let memory = InMemoryStorage::new();
+fn filled(memory: InMemoryStorage, case: &Case, place: &Place) -> InMemoryStorage {
     if case.toolset() == "stores" {
         memory.grant_family("stores");
         for name in case.given_stores() {

@@ -6,6 +6,7 @@ use super::error::Error;
 use super::item::{Item, MAX_RESULTS, Shown};
 use super::ranked::Ranking;
 use super::reach::Reach;
+use super::scope::Scope;
 use super::search_items::shown;
 use super::transaction::{change, change_existing, read_view};
 use super::{delete_item, get_item, list_namespaces, put_item, search_items};
@@ -91,7 +92,7 @@ impl Tool for BatchItems {
         }
         let changes = batch.prepared.iter().any(|one| one.kind.changes());
         let results = if changes {
-            change(call, |writer| {
+            change(call, &batch.scope(), |writer| {
                 let (results, refreshed) = batch.read(&writer.reader())?;
                 batch.write(writer)?;
                 writer.refresh(&refreshed)?;
@@ -100,7 +101,7 @@ impl Tool for BatchItems {
         } else {
             let (results, refreshed) = read_view(call, |reader| batch.read(reader))?;
             if !refreshed.is_empty() {
-                change_existing(call, |writer| writer.refresh(&refreshed))?;
+                change_existing(call, &batch.scope(), |writer| writer.refresh(&refreshed))?;
             }
             results
         };
@@ -131,6 +132,16 @@ enum Kind<'a> {
 impl Kind<'_> {
     fn changes(&self) -> bool {
         matches!(self, Self::Put(..) | Self::Delete(..))
+    }
+
+    /// The only namespace that the operation looks at, as it is stored. `None` if there may be several.
+    fn namespace(&self) -> Option<&[String]> {
+        match self {
+            Self::Put(_, namespace) | Self::Delete(_, namespace) | Self::Get(_, namespace) => {
+                Some(namespace)
+            }
+            Self::Search(..) | Self::List(_) => None,
+        }
     }
 }
 
@@ -163,6 +174,12 @@ impl<'a> Batch<'a> {
         };
         self.prepared.push(Prepared { kind, refreshes: *refresh_ttl });
         Ok(())
+    }
+
+    /// What the batch reads and changes.
+    fn scope(&self) -> Scope {
+        let namespaces = self.prepared.iter().map(|one| one.kind.namespace());
+        namespaces.collect::<Option<Vec<_>>>().map_or(Scope::Everything, Scope::of_all)
     }
 
     /// The results, and the ids of the items whose time to live begins anew.

@@ -5,6 +5,7 @@ use super::database::Writer;
 use super::error::Error;
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
+use super::scope::Scope;
 use super::transaction::change_existing;
 use crate::tool::{Call, Hints, Tool};
 
@@ -55,7 +56,9 @@ impl Tool for DeleteItem {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let namespace = input.checked(&Reach::new(call.context))?;
-        let deleted = change_existing(call, |writer| input.delete(&namespace, writer))?;
+        let deleted = change_existing(call, &Scope::of(&namespace), |writer| {
+            input.delete(&namespace, writer)
+        })?;
         Ok(Output { deleted: deleted.unwrap_or_default() })
     }
 }

@@ -6,6 +6,7 @@ use super::database::Reader;
 use super::error::Error;
 use super::item::Item;
 use super::reach::Reach;
+use super::scope::Scope;
 use super::search::{id_of, owner, row_of_id};
 use super::transaction::{change_existing, read_view};
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted, without};
@@ -30,20 +31,20 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
 
 fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Result<(), Error> {
     let below = Reach::new(call.context).below(&[])?;
-    let found = if forgetting.dry_run {
-        read_view(call, |reader| reader.with_ids(&below, &[row]))?.pop()
-    } else {
-        let deleted = change_existing(call, |writer| {
-            let item = writer.reader().with_ids(&below, &[row])?.pop();
-            if let Some(Item { namespace, key, .. }) = &item {
-                writer.delete(namespace, key)?;
-            }
-            Ok(item)
-        });
-        deleted?.flatten()
-    };
-    if found.is_none() {
+    let Some(found) = read_view(call, |reader| reader.with_ids(&below, &[row]))?.pop() else {
         return Ok(());
+    };
+    if !forgetting.dry_run {
+        let deleted = change_existing(call, &Scope::of(&found.namespace), |writer| {
+            // Another call may have deleted it since. An id stays with its namespace and key.
+            let Some(item) = writer.reader().with_ids(&below, &[row])?.pop() else {
+                return Ok(false);
+            };
+            writer.delete(&item.namespace, &item.key)
+        })?;
+        if deleted != Some(true) {
+            return Ok(());
+        }
     }
     forgetting.remains(FREE_PAGES);
     forgetting.add(Found::entry(owner(), id_of(row), None));
@@ -60,7 +61,7 @@ fn forget_text(
     let having = if forgetting.dry_run {
         read_view(call, |reader| search.each(reader, |_, _, _| Ok(())))?
     } else {
-        let changed = change_existing(call, |writer| {
+        let changed = change_existing(call, &Scope::Everything, |writer| {
             // What has expired is in no answer, but it may have the text.
             writer.remove_all_expired()?;
             search.each(&writer.reader(), |item, value, paths| {

@@ -21,6 +21,7 @@ mod put_item;
 mod ranked;
 mod reach;
 mod resume;
+mod scope;
 mod search;
 mod search_items;
 mod settings;

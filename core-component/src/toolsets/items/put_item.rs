@@ -7,6 +7,7 @@ use super::error::Error;
 use super::fields;
 use super::namespace::{MAX_KEY, MAX_LABEL, MAX_LABELS, check_key};
 use super::reach::Reach;
+use super::scope::Scope;
 use super::transaction::change;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -126,7 +127,7 @@ impl Tool for PutItem {
         let reach = Reach::new(call.context);
         let namespace = input.checked(&reach)?;
         reach.check_labels(&input.namespace)?;
-        change(call, |writer| input.put(&namespace, writer))
+        change(call, &Scope::of(&namespace), |writer| input.put(&namespace, writer))
     }
 }
 

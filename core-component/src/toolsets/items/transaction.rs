@@ -1,11 +1,12 @@
 //! The transactions of a call: a view to read from, and a change as the only writer.
 
-use super::database::{Reader, Writer, has_tables, prepare};
+use super::database::{Reader, Sweep, Writer, has_expired_elsewhere, has_tables, prepare};
 use super::error::Error;
 use super::place::{database, existing_database, place};
+use super::scope::Scope;
 use crate::index;
 use crate::source::Owner;
-use crate::storage::database::{Connection, Mode};
+use crate::storage::database::{Connection, Dialect, Mode, Transaction};
 use crate::tool::Call;
 
 /// Reads from one view of the items.
@@ -20,37 +21,46 @@ pub(super) fn read_view<T>(
     read(&Reader::new(has_tables.then_some(&*view), now))
 }
 
-/// Runs a change as the only writer. The database is created if it is missing.
+/// Runs a change as the only writer of what it touches. The database is created if it is missing.
 pub(super) fn change<T>(
     call: &Call<'_>,
+    scope: &Scope,
     change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    change_in(call, &*database(call)?, change)
+    change_in(call, &*database(call)?, scope, change)
 }
 
 /// As [`change`], but does not create a missing database: `None` if there is none.
 pub(super) fn change_existing<T>(
     call: &Call<'_>,
+    scope: &Scope,
     change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
 ) -> Result<Option<T>, Error> {
     let Some(database) = existing_database(call)? else { return Ok(None) };
     if !has_tables(database.dialect(), |statement| database.query(statement, 1))? {
         return Ok(None);
     }
-    change_in(call, &*database, change).map(Some)
+    change_in(call, &*database, scope, change).map(Some)
 }
 
 fn change_in<T>(
     call: &Call<'_>,
     database: &dyn Connection,
+    scope: &Scope,
     change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let transaction = database.begin(Mode::Write(None))?;
-    prepare(&*transaction)?;
-    let mut writer = Writer::new(&*transaction, call.context.now);
+    let now = call.context.now;
+    let (mut transaction, mut sweep) = begin(database, scope)?;
+    if let Sweep::Namespace(namespace) = sweep
+        && has_expired_elsewhere(&*transaction, namespace, now)?
+    {
+        drop(transaction);
+        (transaction, sweep) = begin(database, &Scope::Everything)?;
+    }
+    let mut writer = Writer::new(&*transaction, now);
     let done = change(&mut writer)?;
     if writer.has_changed() {
-        writer.remove_expired()?;
+        writer.remove_expired(sweep)?;
         let forgotten = std::mem::take(&mut writer.forgotten);
         transaction.commit().map_err(Error::from_commit)?;
         // A call has one transaction at a time, and the index needs one.
@@ -59,4 +69,26 @@ fn change_in<T>(
         call.leave_vectors(&Owner::new("items"));
     }
     Ok(done)
+}
+
+/// Begins to write. What has expired goes with a change, also in other namespaces, since nobody may
+/// write to these again:
+///
+/// - On PostgreSQL, a change removes expired rows of all namespaces that no other transaction has locked.
+///   It does so at its end, and so waits for no row. A put in another scope that meets such a row waits
+///   for this commit, and then stores its item anew. So no two wait for each other, and nothing is lost.
+/// - SQLite has one writer for a database, whatever the scope. A change there keeps to its scope as long as
+///   nothing has expired elsewhere. Otherwise it takes the whole place.
+fn begin<'a>(
+    database: &'a dyn Connection,
+    scope: &'a Scope,
+) -> Result<(Box<dyn Transaction + 'a>, Sweep<'a>), Error> {
+    let transaction = database.begin(Mode::Write(scope.name().as_deref()))?;
+    prepare(&*transaction)?;
+    let sweep = match (database.dialect(), scope) {
+        (Dialect::Postgres, _) => Sweep::Unlocked,
+        (Dialect::Sqlite, Scope::Everything) => Sweep::Everything,
+        (Dialect::Sqlite, Scope::Namespace(namespace)) => Sweep::Namespace(namespace),
+    };
+    Ok((transaction, sweep))
 }

@@ -1,7 +1,7 @@
 //! Values of columns.
 
 use crate::sql::type_of;
-pub(super) use crate::sql::{is_in_integers, statement, text};
+pub(super) use crate::sql::{is_in_integers, is_in_query, statement, text};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
 use crate::toolsets::items::error::{Code, Error};

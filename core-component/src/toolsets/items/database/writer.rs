@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::reader::Reader;
-use super::sql::{integer, is_in_integers, json, milliseconds, statement, text};
+use super::sql::{integer, is_in_integers, is_in_query, json, milliseconds, statement, text};
 use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
 use crate::toolsets::items::error::Error;
@@ -20,6 +20,27 @@ pub(in crate::toolsets::items) struct NewItem<'a> {
     pub value: &'a Map<String, Json>,
     pub paths: Option<&'a [String]>,
     pub ttl_seconds: Option<i64>,
+}
+
+/// The expired rows that a change removes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::toolsets::items) enum Sweep<'a> {
+    /// Those of a namespace.
+    Namespace(&'a str),
+    Everything,
+    /// Those that no other transaction has locked, on PostgreSQL.
+    Unlocked,
+}
+
+/// Whether a row outside of a namespace has expired.
+pub(in crate::toolsets::items) fn has_expired_elsewhere(
+    transaction: &dyn Transaction,
+    namespace: &str,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM items WHERE expires_at <= ?1 AND namespace <> ?2 LIMIT 1";
+    let asked = statement(sql, [milliseconds(now), text(namespace)]);
+    Ok(!transaction.query(&asked, 1)?.rows.is_empty())
 }
 
 /// Changes of items in a write transaction.
@@ -46,14 +67,6 @@ impl<'a> Writer<'a> {
         self.has_changed
     }
 
-    fn query(
-        &self,
-        sql: &str,
-        parameters: impl Into<Vec<Value>>,
-    ) -> Result<Vec<Vec<Value>>, Error> {
-        Ok(self.transaction.query(&statement(sql, parameters), 1)?.rows)
-    }
-
     fn execute(&mut self, sql: &str, parameters: impl Into<Vec<Value>>) -> Result<u64, Error> {
         let effects = self.transaction.execute(&[statement(sql, parameters)])?;
         let changes = effects.iter().map(|effect| effect.changes).sum();
@@ -73,13 +86,20 @@ impl<'a> Writer<'a> {
     }
 
     /// Removes rows that have expired, at most [`MAX_EXPIRED`]. What is left is in no answer all the
-    /// same.
-    pub fn remove_expired(&mut self) -> Result<(), Error> {
-        let are = format!(
-            "id IN (SELECT id FROM items WHERE expires_at <= ?1 ORDER BY expires_at \
-             LIMIT {MAX_EXPIRED})"
-        );
-        self.remove(&are, [milliseconds(self.now)]).map(drop)
+    /// same. The writer changes nothing afterwards.
+    pub fn remove_expired(&mut self, sweep: Sweep<'_>) -> Result<(), Error> {
+        let mut parameters = vec![milliseconds(self.now)];
+        let mut asked = "SELECT id FROM items WHERE expires_at <= ?1".to_owned();
+        if let Sweep::Namespace(namespace) = sweep {
+            asked += " AND namespace = ?2";
+            parameters.push(text(namespace));
+        }
+        asked += &format!(" ORDER BY expires_at LIMIT {MAX_EXPIRED}");
+        if let Sweep::Unlocked = sweep {
+            asked += " FOR UPDATE SKIP LOCKED";
+        }
+        let are_asked = is_in_query(self.transaction.dialect(), "id", &asked);
+        self.remove(&format!("expires_at <= ?1 AND {are_asked}"), parameters).map(drop)
     }
 
     /// Removes all rows that have expired.
@@ -98,19 +118,6 @@ impl<'a> Writer<'a> {
         let integer_or_null = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
         // An expired one is not replaced: another one begins.
         self.remove_expired_at(&namespace, key)?;
-        let is_new = self
-            .query(
-                "SELECT 1 FROM items WHERE namespace = ?1 AND key = ?2",
-                [text(&namespace), text(key)],
-            )?
-            .is_empty();
-        let sql = if is_new {
-            "INSERT INTO items (namespace, key, value, paths, created_at, updated_at, ttl_seconds, \
-             expires_at, stamp) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8)"
-        } else {
-            "UPDATE items SET value = ?3, paths = ?4, updated_at = ?5, ttl_seconds = ?6, \
-             expires_at = ?7, stamp = ?8 WHERE namespace = ?1 AND key = ?2"
-        };
         let parameters = [
             text(&namespace),
             text(key),
@@ -121,7 +128,16 @@ impl<'a> Writer<'a> {
             integer_or_null(expires_at.map(|moment| moment.milliseconds())),
             Value::Integer(stamp(&value, paths.as_deref(), self.now)),
         ];
-        self.execute(sql, parameters)?;
+        let update = "UPDATE items SET value = ?3, paths = ?4, updated_at = ?5, ttl_seconds = ?6, \
+                      expires_at = ?7, stamp = ?8 WHERE namespace = ?1 AND key = ?2";
+        // A server with a later clock may be removing the row as expired: the update waits for it.
+        let is_new = self.execute(update, parameters.clone())? == 0;
+        if is_new {
+            let insert = "INSERT INTO items (namespace, key, value, paths, created_at, updated_at, \
+                          ttl_seconds, expires_at, stamp) \
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8)";
+            self.execute(insert, parameters)?;
+        }
         Ok((expires_at, is_new))
     }
 
