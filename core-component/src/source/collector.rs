@@ -1,4 +1,4 @@
-//! Collecting the entries of all sources.
+//! Collects the entries of all sources of a search.
 
 use super::entry::{DocumentKey, Entry, Owner, Unread, UnreadDocument};
 use super::newest::Newest;
@@ -140,8 +140,8 @@ impl<'a> Collector<'a> {
         Unread { document: self.documents.len() - 1, at: 0 }
     }
 
-    /// Begins a new run if the next entry is more than [`MAX_GAP`] newer than the last one, or
-    /// older.
+    /// Begins a new run if the next entry is more than [`MAX_GAP`] newer than the last entry, or
+    /// older than the last entry.
     fn go_on_to(&mut self, created_at: Option<Timestamp>) {
         let moments = self.last.zip(created_at);
         let gap = moments.map(|(last, moment)| moment.milliseconds() - last.milliseconds());
@@ -180,8 +180,8 @@ impl<'a> Collector<'a> {
         self.scorer.add(counts, is_nearest, can_be_hit.then_some((owner, entry)));
     }
 
-    /// Adds the entries of a document of the owner that was begun last from its index, without
-    /// reading the document.
+    /// Adds the entries of a document as the index has them, without reading the document. The
+    /// document belongs to the owner that was begun last.
     pub fn add_known(&mut self, path: String, index: &Index<'_>, known: Known) {
         if !index.has_match(known) && !self.request.is_for_newest() {
             return self.count(index.number_of_entries(known) as u64);

@@ -86,7 +86,7 @@ impl Request {
         entry.updated_at.or(end).or(entry.created_at)
     }
 
-    /// Whether an entry cannot be a hit only because it has no date.
+    /// Whether an entry is not admitted, and would be if it had a date in the range.
     pub(super) fn misses_date_of(&self, entry: &Entry) -> bool {
         let is_shown = self.include_archived || !entry.is_archived;
         entry.created_at.is_none() && is_shown && !self.covers(None)

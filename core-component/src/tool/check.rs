@@ -15,7 +15,7 @@ use crate::time::Date;
 pub(crate) struct Violation {
     /// The JSON pointer (RFC 6901) of the wrong or missing value.
     pub pointer: String,
-    /// The values that the schema accepts there, in words.
+    /// The values that the schema accepts at this place, in words.
     pub accepted: String,
 }
 

@@ -57,7 +57,7 @@ fn rewrite_value(schema: &Map<String, Value>, value: &mut Value) {
         ("string", Value::Number(_)) if schema.contains_key(TAKES_INTEGER) => {
             integer(value).map(|integer| integer.to_string().into())
         }
-        // The only format is `date`.
+        // The only format in the schemas is `date`.
         ("string", Value::String(text)) if schema.contains_key("format") => {
             Some(text.trim().into())
         }

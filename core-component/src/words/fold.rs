@@ -1,5 +1,5 @@
 //! Case folding for search. It is done here instead of in the database, so that a search finds the
-//! same entries on every host and in both formats.
+//! same entries on every host and in every storage format.
 
 use icu_casemap::CaseMapper;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A value and its place in the text, in bytes.
+/// A value, and its byte range in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// The byte range of the value in the text. The range of a block scalar begins after its `|` or

@@ -1,4 +1,4 @@
-//! An item, as the database has it and as an answer shows it.
+//! An item, in the form of the database and in the form of an answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -31,14 +31,14 @@ const MAX_PASSAGES: usize = 12_000;
 /// The room that even a short passage has, in characters.
 const LEAST_PASSAGE: usize = 160;
 
-/// The factor by which high importance raises a score, and low importance lowers it.
+/// The share of its score that an entry of high importance gains, and one of low importance loses.
 const IMPORTANCE: f64 = 0.05;
-/// The factor by which the score of an entry that was changed just now is raised.
+/// The share of its score that an entry gains if it was changed just now. Older entries gain less.
 const RECENCY: f64 = 0.05;
 /// The age in days at which half of [`RECENCY`] is left.
 const HALF_AGE: f64 = 30.0;
 
-/// The factor by which the score of an entry of a day that the question asks for is raised.
+/// The share of its score that an entry of a day gains that the question asks for.
 const ASKED_DAY: f64 = 0.15;
 
 /// How long the host should wait for the vector of the query, in milliseconds.

@@ -30,7 +30,8 @@ const IDS: u32 = 50_000;
 
 /// Reads the items that have not expired at the moment `now`.
 pub(in crate::toolsets::items) struct Reader<'a> {
-    /// `None` if the database does not exist or is empty.
+    /// The transaction to read in. `None` if the database does not exist or is empty: then no item
+    /// is found.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) now: Timestamp,
 }
