@@ -1,5 +1,5 @@
-//! Front matter that is no YAML: whether it was meant as a mapping, which of its keys can be read, and
-//! how to mend it.
+//! Handles front matter that is not valid YAML: whether it was meant as a mapping, which of its
+//! keys can still be read, and how to repair it.
 
 use crate::text::{excerpt, lines};
 use crate::yaml::{self, Node, YamlError};
@@ -7,10 +7,11 @@ use crate::yaml::{self, Node, YamlError};
 /// The maximum number of keys and values in front matter.
 pub(super) const MAX_NODES: usize = 10_000;
 
-/// The most words of a key of which a person thinks as one.
+/// The maximum number of words in text before a colon that still looks like a key.
 const MAX_WORDS: usize = 2;
 
-/// Whether lines were meant as a mapping: the first one that is no comment begins with a key.
+/// Whether lines were meant as a mapping: the first line that is not blank or a comment begins with
+/// a key.
 pub(super) fn is_like_mapping(yaml: &str) -> bool {
     first_line(yaml).is_some_and(|line| {
         let Some((key, value)) = line.split_once(':') else { return false };
@@ -22,18 +23,18 @@ pub(super) fn is_like_mapping(yaml: &str) -> bool {
     })
 }
 
-/// Whether lines were meant as another collection of YAML, and not as Markdown.
+/// Whether lines were meant as a sequence or mapping in flow style, and not as a Markdown link.
 pub(super) fn is_like_collection(yaml: &str) -> bool {
     first_line(yaml).is_some_and(|line| line.starts_with(['[', '{']) && !line.contains("]("))
 }
 
-/// The first line that is neither blank nor a comment.
+/// Returns the first line that is neither blank nor a comment.
 fn first_line(yaml: &str) -> Option<&str> {
     let mut lines = lines(yaml).map(|(_, line)| line.trim());
     lines.find(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The mapping of the entries that can be read by themselves. `None` if there is none.
+/// Returns a mapping of those entries that are valid by themselves. `None` if no entry is.
 pub(super) fn readable_entries(yaml: &str) -> Option<Node> {
     let mut readable = String::with_capacity(yaml.len());
     for entry in entries(yaml) {
@@ -41,7 +42,7 @@ pub(super) fn readable_entries(yaml: &str) -> Option<Node> {
         if root.is_ok_and(|root| root.is_none_or(|root| root.entries().is_some())) {
             readable += entry;
         } else {
-            // Spaces keep the places of the others.
+            // An entry that is not valid becomes spaces, so that the others keep their offsets.
             readable.extend(entry.bytes().map(|byte| match byte {
                 b'\n' | b'\r' => char::from(byte),
                 _ => ' ',
@@ -51,7 +52,7 @@ pub(super) fn readable_entries(yaml: &str) -> Option<Node> {
     yaml::parse(&readable, MAX_NODES).ok()?.filter(|root| root.entries().is_some())
 }
 
-/// Each top-level entry with the lines below it.
+/// Divides the text into its top-level entries, each with the lines below it.
 fn entries(yaml: &str) -> Vec<&str> {
     let begins = |line: &str| {
         line.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '#' | '-' | ']' | '}'))
@@ -68,13 +69,14 @@ fn entries(yaml: &str) -> Vec<&str> {
     ends.into_iter().map(entry).collect()
 }
 
-/// The error with the way to mend it, if quotes around a value do.
+/// Returns the error with advice on how to repair it, if quotes around a value or spaces in place
+/// of tabs would help.
 pub(super) fn with_repair(yaml: &str, error: YamlError) -> YamlError {
     let lines: Vec<(usize, &str)> = lines(yaml).collect();
     let at_error = error.line.min(lines.len()).saturating_sub(1);
     let is_indented = |line: &str| line.starts_with([' ', '\t', '-']);
     let of_entry = (0..at_error).rev().find(|number| !is_indented(lines[*number].1));
-    // The parser may notice an error below the line that has it.
+    // The parser may report an error on a line below its cause.
     for number in std::iter::once(at_error).chain(of_entry) {
         let Some((at, line)) = lines.get(number) else { continue };
         let Some(quoted) = quoted(line) else { continue };
@@ -96,7 +98,8 @@ pub(super) fn with_repair(yaml: &str, error: YamlError) -> YamlError {
     error
 }
 
-/// A line with its value in double quotes. `None` if the value means nothing else without them.
+/// Returns a line with its value in double quotes. `None` if the quotes would not change the
+/// meaning, or if the line has no value.
 fn quoted(line: &str) -> Option<String> {
     let text = line.trim_start();
     let margin = line.len() - text.len();
@@ -115,7 +118,7 @@ fn quoted(line: &str) -> Option<String> {
     Some(format!("{before}{}", serde_json::to_string(unquoted(value)).ok()?))
 }
 
-/// The text in the quotes, also if the second one is missing.
+/// Returns the text inside the quotes, even if the closing quote is missing.
 fn unquoted(value: &str) -> &str {
     let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         return value;

@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 const FENCE: &str = "---";
 
-/// Some programs begin a file with it. It belongs neither to the front matter nor to the body.
+/// Some programs write it at the beginning of a file. It belongs neither to front matter nor body.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A document with its front matter, if it has any.
@@ -23,9 +23,10 @@ pub(crate) struct FrontMatter<'a> {
     text: &'a str,
     /// The lines between the fences. `None` if the document has no front matter.
     yaml: Option<Range<usize>>,
-    /// Where the body begins.
+    /// The offset at which the body begins.
     body: usize,
-    /// The mapping. `None` if the front matter is empty.
+    /// The mapping of the front matter. `None` if it is empty or cannot be read, or if there is
+    /// none.
     root: Option<Node>,
 }
 
@@ -33,19 +34,22 @@ pub(crate) struct FrontMatter<'a> {
 pub(crate) type KeyChange = (&'static str, Option<New>);
 
 impl<'a> FrontMatter<'a> {
-    /// Reads a document. It has front matter if its first line is `---` and a mapping follows, up to
-    /// the next such line. Otherwise a document that begins with a rule is a body as a whole.
+    /// Reads a document. The document has front matter if its first line is `---` and a mapping
+    /// follows, up to the next `---` line. Otherwise the whole document is the body, and a first
+    /// line `---` is a rule.
     ///
     /// # Errors
     ///
-    /// The line and the reason why the front matter cannot be read: it was meant as a mapping.
+    /// The line and the reason why the front matter cannot be read, although it was meant as front
+    /// matter.
     pub fn read(text: &'a str) -> Result<Self, YamlError> {
         let (front, error) = Self::read_in_part(text);
         error.map_or(Ok(front), Err)
     }
 
-    /// Reads what can be read of a document, with the error that [`read`](Self::read) gives. With an
-    /// error, the whole text is the body, and each key has its value if that can be read by itself.
+    /// Reads what can be read of a document, and returns it with the error that
+    /// [`read`](Self::read) would return. If there is an error, the whole text is the body, and
+    /// only keys that are valid by themselves have values.
     pub fn read_in_part(text: &'a str) -> (Self, Option<YamlError>) {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
         let whole = Self { text, yaml: None, body: start, root: None };
@@ -57,7 +61,7 @@ impl<'a> FrontMatter<'a> {
         let mut lines = lines.take_while(within).peekable();
         let Some(&(first, _)) = lines.peek() else { return (whole, None) };
         let Some((end, fence)) = lines.find(|(_, line)| *line == FENCE) else {
-            // A sentence begins with a capital letter.
+            // Lower case tells a key from the beginning of a sentence.
             let begins = text[first..].starts_with(|c: char| c.is_lowercase() || c == '#');
             let message = "the front matter has no end within 1 MiB: close it with a line `---`";
             let error = YamlError { line: 1, message: message.to_owned() };
@@ -86,7 +90,7 @@ impl<'a> FrontMatter<'a> {
         &self.text[self.body..]
     }
 
-    /// The value of a key, if there is one that is not null.
+    /// Returns the value of a key. `None` if the key is missing or its value is null.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.root.as_ref()?.get(key)
     }
@@ -96,22 +100,22 @@ impl<'a> FrontMatter<'a> {
         self.yaml.is_some()
     }
 
-    /// Whether there is a key, perhaps without a value.
+    /// Whether the front matter has the key, even without a value.
     pub fn has(&self, key: &str) -> bool {
         self.root.as_ref().is_some_and(|root| root.entry(key).is_some())
     }
 
-    /// The line of a value in the document, counted from 1.
+    /// Returns the line number of a value in the document, counted from 1.
     pub fn line_of(&self, node: &Node) -> usize {
         let start = self.yaml.as_ref().map_or(0, |yaml| yaml.start);
         crate::text::line_of(self.text, start + node.span.start)
     }
 
-    /// The splices that change keys and perhaps the body, and nothing else.
+    /// Returns the splices that change only these keys, and the body if one is given.
     ///
     /// # Errors
     ///
-    /// The front matter has a form that cannot be changed in this way.
+    /// The front matter has a form in which the keys cannot be changed by splices.
     pub fn change(&self, keys: &[KeyChange], body: Option<&str>) -> Result<Vec<Splice>, YamlError> {
         let mut splices = match (&self.yaml, &self.root) {
             (Some(yaml), Some(root)) => self.change_keys(yaml, root, keys)?,
@@ -157,7 +161,8 @@ impl<'a> FrontMatter<'a> {
     }
 }
 
-/// The text of a document without front matter, with some. A byte order mark stays at its beginning.
+/// Adds front matter to the text of a document that has none. A byte order mark stays at the
+/// beginning.
 pub(crate) fn with_front_matter(text: &str, keys: &[KeyChange]) -> String {
     match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(text) => format!("{BYTE_ORDER_MARK}{}", document(keys, text)),
@@ -165,7 +170,7 @@ pub(crate) fn with_front_matter(text: &str, keys: &[KeyChange]) -> String {
     }
 }
 
-/// A document with new front matter.
+/// Returns a document with new front matter.
 pub(crate) fn document(keys: &[KeyChange], body: &str) -> String {
     fenced(keys) + body
 }
@@ -185,7 +190,7 @@ fn splice(range: Range<usize>, text: String) -> Splice {
     Splice { range, inserts: text.into_bytes() }
 }
 
-/// Whether an edited mapping has the new values, and all others as before.
+/// Whether an edited mapping has the new values, and all other keys as before.
 fn has_changed(before: &Node, edited: &str, keys: &[KeyChange]) -> bool {
     let Ok(Some(after)) = yaml::parse(edited, MAX_NODES) else { return false };
     let Some(entries) = after.entries() else { return false };

@@ -1,5 +1,5 @@
-//! Checks a text before it is inserted into a document: nothing in it may change the blocks around
-//! it, wherever it is inserted.
+//! Checks a text before it is inserted into a document. Wherever it is inserted, no part of the
+//! text may change the blocks around it.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::open;
 use super::outline::Outline;
 use crate::text::{excerpt, line_of};
 
-/// A text to insert, and its own outline.
+/// A text to insert, with its outline.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub outline: Outline<'a>,
@@ -19,9 +19,9 @@ pub(crate) struct Entry<'a> {
 /// Why a text cannot be inserted into a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ContentError {
-    /// Counted from 1, in the text.
+    /// The line in the text, counted from 1.
     pub line: usize,
-    /// Lower case, to follow `line N`.
+    /// The fault, in words that follow `line N`.
     pub what: String,
 }
 
@@ -32,6 +32,8 @@ impl ContentError {
 }
 
 impl<'a> Entry<'a> {
+    /// Parses a text that is to be inserted.
+    ///
     /// # Errors
     ///
     /// The first heading of level 1 or 2, at any depth, or the first fence, comment or HTML block
@@ -45,8 +47,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The first link definition of this text whose label the document uses or defines: it would
-    /// change a link of the document, or the document would change a link of this text.
+    /// Returns an error for the first link definition of this text whose label the document uses or
+    /// defines: the definition would change a link of the document, or a definition of the document
+    /// would change a link of this text.
     pub fn conflicting_definition(&self, document: &str) -> Option<ContentError> {
         if !self.defines_links {
             return None;
@@ -102,7 +105,7 @@ fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<String> {
             Some("opens a comment or HTML block that is not closed: close it".into())
         }
         Tag::HtmlBlock if !open::is_html_in_every_version(source) => {
-            // Some readers do not know the tag: for them the block is ordinary Markdown.
+            // Some Markdown readers do not know the tag, and read the block as ordinary Markdown.
             let text = &source.trim_start()[1..];
             first_error(Parser::new(text), text).map(|_| {
                 "begins HTML in which some readers find a heading of level 1 or 2 or a block that \
@@ -114,7 +117,7 @@ fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<String> {
     }
 }
 
-/// Why a heading of level 1 or 2 is refused, and what to write in its place.
+/// Says why a heading of level 1 or 2 is refused, and what to write in its place.
 fn heading_error(level: usize, source: &str) -> String {
     let marked = source.strip_prefix(&"#".repeat(level));
     let marked = marked.filter(|text| !text.starts_with(|c| !is_space(c)));
@@ -127,7 +130,7 @@ fn heading_error(level: usize, source: &str) -> String {
             "becomes a heading of level {level} by the line `{underline}` below it: {fix}"
         );
     };
-    // Marks after a space close a heading.
+    // Trailing `#` after a space close a heading, and are no part of its text.
     let text = marked.trim_end_matches('#');
     let text = if text.ends_with(is_space) { text } else { marked }.trim();
     let heading = excerpt(source);

@@ -6,16 +6,16 @@ use super::entry::{ContentError, Entry};
 use super::outline::{Block, BlockKind, Outline};
 use crate::text::{is_blank, lines};
 
-/// Inserts a text at `at`, the beginning or end of a line, with a blank line before and after it.
-/// The items of a tight list join a tight list before them without a blank line. If `heading` is
-/// given, it is added above the text as a heading of level 2. Every block and every byte of the
-/// document stays as it was.
+/// Inserts a text at offset `at`, the beginning or end of a line, with a blank line before and
+/// after it. If a tight list precedes and the text begins with a tight list, the items are appended
+/// to the list without a blank line. If `heading` is given, it is added above the text as a heading
+/// of level 2. All blocks and bytes of the document stay as they were.
 ///
-/// `check` accepts or refuses the new outline at the end.
+/// `check` accepts or refuses the outline of the resulting document.
 ///
 /// # Errors
 ///
-/// The part of the text that would change the structure of the document.
+/// What in the text would change the structure of the document, or the error of `check`.
 pub(crate) fn insert(
     before: &Outline<'_>,
     at: usize,
@@ -47,7 +47,7 @@ pub(crate) fn insert(
     Ok(with)
 }
 
-/// The place of an insertion.
+/// An insertion and where it goes.
 struct Place<'a> {
     before: &'a Outline<'a>,
     at: usize,
@@ -56,14 +56,15 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The list before the place, if it is tight.
+    /// The block of the outline `of` just before the insertion, if it is a tight list.
     fn tight_list<'b>(&self, of: &'b Outline<'_>) -> Option<&'b Block> {
         let preceding = self.before.blocks.partition_point(|block| block.range.start < self.at);
         of.blocks[..preceding].last().filter(|block| block.is_tight_list())
     }
 
     fn may_join_tightly(&self) -> bool {
-        // A link definition is no block. Before the list, it would go on with the last item.
+        // A link definition is not a block. If one came before the list, it would continue the last
+        // item.
         let source = self.entry.outline.source;
         let begins = |first: &&Block| source[..first.range.start].trim().is_empty();
         let first = self.entry.outline.blocks.first().filter(begins);
@@ -72,17 +73,18 @@ impl Place<'_> {
             && first.is_some_and(Block::is_tight_list)
     }
 
-    /// Whether the entry's items are in the list before the place, which is tight afterwards.
+    /// Whether the items of the entry were appended to the list before the insertion, and that list
+    /// is still tight.
     fn joins_tightly(&self, after: &Outline<'_>) -> bool {
         let lists = self.tight_list(self.before).zip(self.tight_list(after));
         lists.is_some_and(|(was, is)| was.kind != is.kind)
     }
 
-    /// The outline of `with`, which is the document with the insertion.
+    /// Returns the outline of `with`, which is the document with the insertion.
     ///
     /// # Errors
     ///
-    /// The part of the text that changes the structure of the document.
+    /// What in the inserted text changes the structure of the document.
     fn check<'b>(&self, with: &'b str) -> Result<Outline<'b>, ContentError> {
         let Self { before, at, heading, entry } = *self;
         let length = with.len() - before.source.len();
@@ -93,8 +95,8 @@ impl Place<'_> {
     }
 }
 
-/// The bytes to insert between two parts of a document: the heading and the text, with blank lines
-/// around both. Without `is_apart`, there is none before the text.
+/// Returns the bytes to insert between two parts of a document: the heading and the text, with
+/// blank lines around both. Without `is_apart`, there is no blank line before them.
 fn with_blank_lines(
     before: &str,
     heading: Option<&str>,
@@ -137,17 +139,18 @@ struct Insertion<'a> {
     entry: &'a Entry<'a>,
 }
 
-/// How the insertion changes the document's other blocks; none if each of them keeps its kind and
-/// its source. One change is allowed: a list before the entry may gain the items of a list that the
-/// entry begins with.
+/// Returns how the insertion changes the other blocks of the document. `None` if each block keeps
+/// its kind and its source. One change is allowed: the list before the entry may gain the items of
+/// the list that the entry begins with.
 fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     let Insertion { before, after, entry, .. } = insertion;
-    // How many blocks are before the insertion, after it, and headings in it.
+    // The numbers of blocks before and after the insertion, and of headings added by it.
     let at = insertion.added.start;
     let preceding = before.blocks.partition_point(|block| block.range.start < at);
     let following = before.blocks.len() - preceding;
     let headings = usize::from(insertion.heading.is_some());
-    // A list that joins the list before it is no block of its own.
+    // 1 if the entry's first list was appended to the list before it, and so is no block of its
+    // own.
     let joined = usize::from(insertion.joins(preceding));
     let own = &entry.outline.blocks[joined..];
 
@@ -183,8 +186,8 @@ fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
 }
 
 impl Insertion<'_> {
-    /// Whether a block is where it was. A block after the insertion counts as shifted by its length.
-    /// The text of such a block is the same, and need not be compared.
+    /// Whether a block is where it was; for a block after the insertion, shifted by the length of
+    /// the insertion. The text of an unmoved block is the same and need not be compared.
     fn is_unmoved(&self, was: &Block, is: &Block) -> bool {
         let Range { start, end } = was.range;
         let at = self.added.start;
@@ -192,9 +195,8 @@ impl Insertion<'_> {
         (end <= at || start >= at) && is.range == (start + shift..end + shift)
     }
 
-    /// Whether the entry begins with a list whose items were added to the list before it, which is
-    /// the last of the `preceding` blocks before the insertion. The old items of that list are
-    /// unchanged.
+    /// Whether the entry begins with a list whose items were appended to the list before it, the
+    /// last of the `preceding` blocks. The old items of that list must be unchanged.
     fn joins(&self, preceding: usize) -> bool {
         let (Some(was), Some(is), Some(own)) = (
             self.before.blocks[..preceding].last(),

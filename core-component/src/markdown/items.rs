@@ -1,10 +1,10 @@
-//! The items of a list, for a search.
+//! Divides a list into its items, for a search.
 
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::outline::{Block, BlockKind, Outline};
 
-/// The items of a list, or the block itself if it is none.
+/// Returns the text of each item of a list. Returns the whole text of a block that is not a list.
 pub(crate) fn items<'a>(outline: &Outline<'a>, block: &Block) -> Vec<&'a str> {
     let text = outline.text(block);
     if !matches!(block.kind, BlockKind::List { .. }) {

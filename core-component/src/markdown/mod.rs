@@ -1,5 +1,5 @@
-//! The structure of Markdown documents: their blocks, and whether inserted text leaves the blocks
-//! unchanged. Blocks are those of CommonMark. Nothing here renders.
+//! The structure of Markdown documents: finds their blocks, and checks that inserted text leaves
+//! the blocks unchanged. The blocks are those of CommonMark. Nothing is rendered.
 
 mod entry;
 mod insertion;

@@ -1,4 +1,4 @@
-//! Whether a fenced code block or an HTML block is still open, that is, lacks its end mark.
+//! Tells whether a fenced code block or an HTML block is open, that is, lacks its end mark.
 
 /// Whether the source of a fenced code block lacks its closing fence. In a container (a list item,
 /// a quote) the last line may begin with the container's marks.
@@ -13,7 +13,7 @@ pub(super) fn is_open_fence(source: &str, in_container: bool) -> bool {
     let last = if in_container {
         last.trim_start_matches([' ', '\t', '>'])
     } else {
-        // A closing fence has at most three spaces before it: with four it is code.
+        // At most three spaces may precede a closing fence. With four, the line is code.
         let indentation = last.len() - last.trim_start_matches(' ').len();
         &last[indentation.min(3)..]
     };
@@ -59,7 +59,7 @@ pub(super) fn is_open_html(source: &str) -> bool {
     !source.contains(end)
 }
 
-/// Whether the block is raw HTML, with the same end, in every version of CommonMark. Versions
+/// Whether every version of CommonMark reads the block as raw HTML with the same end. Versions
 /// differ in the tags that begin a block (`<search>` since 0.31, `<textarea>` up to its end tag
 /// since 0.30) and in declarations (in lower case since 0.31). GitHub uses an older version.
 pub(super) fn is_html_in_every_version(source: &str) -> bool {

@@ -29,7 +29,8 @@ pub(crate) enum BlockKind {
         level: u8,
         text: String,
     },
-    /// A list, with the number of its direct items. It is tight if no blank line is between them.
+    /// A list, with the number of its direct items. A tight list has no blank lines between its
+    /// items.
     List {
         items: usize,
         is_tight: bool,
@@ -57,7 +58,7 @@ impl<'a> Outline<'a> {
                         blocks.last_mut().map(|block| &mut block.kind)
                     {
                         *items += usize::from(depth == 1 && tag == Tag::Item);
-                        // The parser has no paragraphs in the items of a tight list.
+                        // In the items of a tight list, the parser reports no paragraphs.
                         *is_tight &= depth != 2 || tag != Tag::Paragraph;
                     }
                     depth += 1;
@@ -77,8 +78,9 @@ impl<'a> Outline<'a> {
         Self { source, blocks }
     }
 
-    /// The outline of `with`, which is this document with `length` bytes inserted at `at`. At this
-    /// offset, a line begins or the document ends, and the next block, if any, is a heading.
+    /// Returns the outline of `with`, which is this document with `length` bytes inserted at `at`.
+    /// Requires that a line begins or the document ends at `at`, and that the next block, if any,
+    /// is a heading.
     ///
     /// Only the blocks around the insertion are parsed again. CommonMark reads a document line by
     /// line. After a heading, and at a top-level block after a blank line, no earlier block is
@@ -93,14 +95,15 @@ impl<'a> Outline<'a> {
             first => line_start(with, self.blocks[first].range.start),
         };
         let end = next.map_or(with.len(), |next| line_after(with, next.range.end + length));
-        // A byte order mark is one only at the beginning of a document.
+        // U+FEFF is a byte order mark only at the beginning of a document, not of the part parsed
+        // here.
         let begins_with_mark = start > 0 && with[start..].starts_with('\u{feff}');
         if begins_with_mark || next.is_some_and(|next| next.level().is_none()) {
             return Outline::parse(with);
         }
         let near = Outline::parse(&with[start..end]).blocks;
         let mut near: Vec<Block> = near.into_iter().map(|block| block.moved(start)).collect();
-        // A heading may use a link that is defined outside the part that was parsed.
+        // The text of a heading may depend on a link definition outside the part that was parsed.
         for (now, was) in near.iter_mut().zip(&self.blocks[first..head]) {
             now.keep_heading(was);
         }
@@ -113,9 +116,9 @@ impl<'a> Outline<'a> {
         Outline { source: with, blocks: far_before.chain(near).chain(far_after).collect() }
     }
 
-    /// Whether a block is parsed the same whatever precedes it: it follows a blank line, or it is
-    /// an ATX heading. Otherwise the line before may be a link definition, which is no block by
-    /// itself but could form a paragraph with this one.
+    /// Whether a block is parsed the same whatever precedes it: the block follows a blank line or
+    /// is an ATX heading. Otherwise the line before may be a link definition, which is not a block
+    /// by itself but could form a paragraph with this block.
     fn begins_independently(&self, block: &Block) -> bool {
         let start = line_start(self.source, block.range.start);
         let before = &self.source[..start];
@@ -125,13 +128,13 @@ impl<'a> Outline<'a> {
         is_atx || is_blank(&before[line_start(before, before.len())..])
     }
 
-    /// The source of a block.
+    /// Returns the source of a block.
     pub fn text(&self, block: &Block) -> &'a str {
         &self.source[block.range.clone()]
     }
 
-    /// The block that is still open at the end of the document: text added there would become a
-    /// part of it.
+    /// Returns the last block if it is still open at the end of the document: text appended to the
+    /// document would become a part of the block.
     pub fn open_at_end(&self) -> Option<&Block> {
         let last = self.blocks.last()?;
         let open = match last.kind {
@@ -139,7 +142,7 @@ impl<'a> Outline<'a> {
             BlockKind::Html => open::is_open_html(self.text(last)),
             _ => return None,
         };
-        // The parser decides: it does not always end lines and fences where `open` does.
+        // Also asks the parser, which does not always end lines and fences as `open` does.
         let absorbs = || {
             let with = format!("{}\n\nx\n", &self.source[last.range.start..]);
             Outline::parse(&with).blocks.len() == 1
@@ -158,7 +161,7 @@ impl Block {
         Self { range: self.range.start + by..self.range.end + by, ..self }
     }
 
-    /// Whether it is a list without blank lines between its items.
+    /// Whether the block is a list without blank lines between its items.
     pub fn is_tight_list(&self) -> bool {
         matches!(self.kind, BlockKind::List { is_tight: true, .. })
     }
@@ -168,7 +171,7 @@ impl Block {
         matches!(&self.kind, BlockKind::Heading { level: 2, text } if text == name)
     }
 
-    /// The level of a heading.
+    /// The level of a heading. `None` for other blocks.
     pub fn level(&self) -> Option<u8> {
         match self.kind {
             BlockKind::Heading { level, .. } => Some(level),
@@ -176,7 +179,8 @@ impl Block {
         }
     }
 
-    /// Takes over the text of the same heading from the outline of the whole document.
+    /// Takes over the kind and text from `was`, the block in the outline of the whole document, if
+    /// both are the same heading.
     fn keep_heading(&mut self, was: &Self) {
         if was.level().is_some() && self.level() == was.level() && self.range == was.range {
             self.kind = was.kind.clone();
@@ -198,7 +202,7 @@ fn kind(tag: &Tag<'_>) -> BlockKind {
     }
 }
 
-/// The plain text of an inline event.
+/// Returns the text that an inline event contributes to a heading.
 fn plain<'a>(event: &'a Event<'_>) -> &'a str {
     match event {
         Event::Text(text) | Event::Code(text) => text,

@@ -1,4 +1,4 @@
-//! Sections: the headings of level 2 with the blocks below them.
+//! Sections: a section is a heading of level 2 with the blocks below it.
 
 use std::ops::Range;
 
@@ -8,14 +8,15 @@ use crate::text::{line_after, line_start};
 /// A heading of level 2 and its body.
 pub(crate) struct Section {
     pub name: String,
-    /// The lines of the heading, with their ends.
+    /// The lines of the heading, including their line endings.
     pub heading: Range<usize>,
-    /// From the heading to the next heading of level 1 or 2, or to the end.
+    /// The section: from its heading to the next heading of level 1 or 2, or to the end of the
+    /// document.
     pub range: Range<usize>,
 }
 
 impl Section {
-    /// The sections of a document, in order.
+    /// Returns the sections of a document, in order.
     pub fn all(outline: &Outline<'_>) -> Vec<Self> {
         let source = outline.source;
         let mut sections: Vec<Self> = Vec::new();
@@ -38,13 +39,14 @@ impl Section {
         sections
     }
 
-    /// The lines below the heading.
+    /// The range of the lines below the heading.
     pub fn body(&self) -> Range<usize> {
         self.heading.end..self.range.end
     }
 }
 
-/// The end of the last line in a range that is not blank, including its line end.
+/// Returns the end of the last line in a range that is not blank, including its line ending.
+/// Returns the start of the range if all lines are blank.
 pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
     let text = &source[range.clone()];
     match text.trim_end_matches([' ', '\t', '\n', '\r']).len() {

@@ -83,17 +83,17 @@ pub(super) const COHERENT: Coherence = Coherence {
     full: 1.5,
 };
 
-/// The share of a question's terms, by their weights, that one of the hits has to have: more than a
-/// third. Otherwise the answer says that the hits are weak.
+/// If no hit has at least this share of the question's terms, by their weights, the note of the answer
+/// says that the hits are weak.
 pub(crate) const WEAK: f64 = 0.34;
-/// The share of a question's terms that a summary has to have, so that the answer tells of it.
+/// The note mentions a summary in the compost if it has at least this share of the question's terms.
 pub(crate) const TELLING: f64 = 0.5;
 
-/// How much more an entry of high importance scores, and how much less one of low importance.
+/// The share of its score that an entry of high importance gains, and one of low importance loses.
 pub(crate) const IMPORTANCE: f64 = 0.05;
-/// How much more an entry that was kept or changed now scores than one of long ago.
+/// The share of its score that an entry gains if it was changed just now. Older entries gain less.
 pub(crate) const RECENCY: f64 = 0.05;
-/// The age at which half of that is left, in days.
+/// The age in days at which half of [`RECENCY`] is left.
 pub(crate) const HALF_AGE: f64 = 30.0;
-/// How much more an entry of a day that the question asks for scores.
+/// The share of its score that an entry of a day gains that the question asks for.
 pub(crate) const ASKED_DAY: f64 = 0.15;

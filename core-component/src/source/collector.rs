@@ -1,4 +1,4 @@
-//! Collecting the entries of all sources.
+//! Collects the entries of all sources of a search.
 
 use super::entry::{DocumentKey, Entry, Owner, Unread, UnreadDocument};
 use super::newest::Newest;
@@ -7,7 +7,7 @@ use crate::index::{Index, Known};
 use crate::ranking::{Counts, Ranked, Scorer};
 use crate::time::Timestamp;
 
-/// Entries that were kept within this time of each other belong together, in milliseconds.
+/// The longest time between neighbouring entries of one run, in milliseconds.
 const MAX_GAP: i64 = 30 * 60 * 1_000;
 
 /// Collects the entries of all sources.
@@ -16,9 +16,9 @@ pub(crate) struct Collector<'a> {
     scorer: Scorer<(usize, Entry)>,
     owners: Vec<(Owner, u64)>,
     documents: Vec<UnreadDocument>,
-    /// The moment of the last entry of the run.
+    /// The moment of the entry that was added last to the current run.
     last: Option<Timestamp>,
-    /// The owners that a search for one agent leaves out.
+    /// The owners that a search for one agent leaves out, see [`leave_out`](Self::leave_out).
     others: Vec<Owner>,
     hidden: Vec<f64>,
     skipped: Vec<Skipped>,
@@ -27,42 +27,44 @@ pub(crate) struct Collector<'a> {
     newest: Newest,
 }
 
-/// A document with words of the query that a range of time leaves out, because it has no date.
+/// A document that has words of the query, but is left out: the search is for a range of time, and
+/// the document has no date.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Undated {
-    /// The index of its owner.
+    /// The index of the document's owner in [`Results::owners`].
     pub owner: usize,
     pub path: String,
 }
 
-/// Documents that a search did not read, because its work was used up.
+/// Documents or rows that a search did not read, because its budget was used up.
 pub(crate) struct Skipped {
     pub owner: Owner,
-    /// Such as `12 logs`.
+    /// How many of which kind were skipped, such as `12 logs`.
     pub what: String,
 }
 
 /// The entries of a search, with the score of each candidate.
 pub(crate) struct Results {
     pub candidates: Vec<Ranked<(usize, Entry)>>,
-    /// The owners with the numbers of their entries.
+    /// The owners, each with the number of its entries.
     pub owners: Vec<(Owner, u64)>,
     pub documents: Vec<UnreadDocument>,
-    /// Whether any entry has a word of the query, also one that the request does not admit. True if the
-    /// request is for the newest entries.
+    /// Whether any entry has a word of the query, even an entry that the request does not admit.
+    /// Always true for a search for the newest entries.
     pub has_word: bool,
-    /// The days of the hits that the search would have without its dates, in words, if it has none.
+    /// Set if the search has no hits but would have some without its date range: the days of these,
+    /// in words.
     pub other_days: Option<String>,
     pub others: Vec<Owner>,
-    /// Of each summary that is shown only if it is asked for, the share of the query's own terms
-    /// that it has.
+    /// One number for each matching summary that is not shown, since hidden summaries were not
+    /// asked for: the share of the query's own terms that the summary has.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
     pub undated: Vec<Undated>,
     pub warnings: Vec<String>,
-    /// Whether no source could be searched.
+    /// Whether the search had no source at all that it could search.
     pub is_unsearched: bool,
-    /// Whether a source that keeps by agent was to be searched.
+    /// Whether the search includes a toolset whose entries belong to agents.
     pub searches_agents: bool,
 }
 
@@ -90,45 +92,47 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Lets all entries with words of the query be candidates, however many they are.
+    /// Removes the limit on the number of candidates: all entries with words of the query are kept.
     pub fn without_limit(self) -> Self {
         Self { scorer: self.scorer.without_limit(), ..self }
     }
 
-    /// Begins the entries of an owner.
+    /// Begins the entries of an owner: entries that are added from now on belong to `owner`.
     pub fn begin(&mut self, owner: Owner) {
         self.request.vectors.begin(owner.number());
         self.begin_run();
         self.owners.push((owner, 0));
     }
 
-    /// Begins a run of entries that belong together: those around an entry count for its rank.
+    /// Begins a run of related entries: the neighbours of an entry within the run count for its
+    /// rank.
     pub fn begin_run(&mut self) {
         self.scorer.begin_run();
         self.last = None;
     }
 
-    /// Adds an entry of the last owner. If it was kept long after the entry before, or before it, it
-    /// begins a run.
+    /// Adds an entry of the owner that was begun last. Begins a new run first if the entry is more
+    /// than [`MAX_GAP`] newer than the entry before, or older than it.
     pub fn add_in_time(&mut self, entry: Entry) {
         self.go_on_to(entry.created_at);
         self.add(entry);
     }
 
-    /// Counts entries of the last owner without a term of the query.
+    /// Counts entries of the owner that was begun last that have no term of the query.
     pub fn count(&mut self, entries: u64) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;
         self.scorer.count(entries, &[]);
     }
 
-    /// Adds a row of the last owner, as [`add_in_time`](Self::add_in_time) adds an entry.
+    /// Adds a row of the owner that was begun last, see [`add_in_time`](Self::add_in_time).
     pub fn add_row(&mut self, entry: Entry, counts: &Counts) {
         self.go_on_to(entry.created_at);
         self.add_with(entry, counts);
     }
 
-    /// Notes a row of the last owner that is to be read if it is a hit.
+    /// Registers a row of the owner that was begun last. Its text is read only if the row becomes a
+    /// hit.
     pub fn unread_row(&mut self, table: u8, key: i64, version: i64) -> Unread {
         let owner = self.owners.len() - 1;
         let key = DocumentKey::Row { table, key };
@@ -136,7 +140,8 @@ impl<'a> Collector<'a> {
         Unread { document: self.documents.len() - 1, at: 0 }
     }
 
-    /// Begins a run if the next entry was kept long after the last one, or before it.
+    /// Begins a new run if the next entry is more than [`MAX_GAP`] newer than the last entry, or
+    /// older than the last entry.
     fn go_on_to(&mut self, created_at: Option<Timestamp>) {
         let moments = self.last.zip(created_at);
         let gap = moments.map(|(last, moment)| moment.milliseconds() - last.milliseconds());
@@ -146,13 +151,14 @@ impl<'a> Collector<'a> {
         self.last = created_at;
     }
 
-    /// Adds an entry of the last owner that was read and may have a vector.
+    /// Adds an entry whose text was read, of the owner that was begun last, with the similarity of
+    /// its vector if the index has one.
     pub fn add_read(&mut self, entry: Entry, index: &Index<'_>) {
         let similarity = index.similarity_of(&entry.text);
         self.add(Entry { similarity, ..entry });
     }
 
-    /// Adds an entry of the last owner.
+    /// Adds an entry of the owner that was begun last.
     pub fn add(&mut self, entry: Entry) {
         let counts = self.request.query.count(entry.texts());
         self.note_undated(&entry, &counts);
@@ -174,7 +180,8 @@ impl<'a> Collector<'a> {
         self.scorer.add(counts, is_nearest, can_be_hit.then_some((owner, entry)));
     }
 
-    /// Adds the entries of a document of the last owner as an index has them.
+    /// Adds the entries of a document as the index has them, without reading the document. The
+    /// document belongs to the owner that was begun last.
     pub fn add_known(&mut self, path: String, index: &Index<'_>, known: Known) {
         if !index.has_match(known) && !self.request.is_for_newest() {
             return self.count(index.number_of_entries(known) as u64);
@@ -196,7 +203,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes the document of an entry of the last owner, if it is left out because it has no date.
+    /// Registers the document of an entry of the owner that was begun last, if the entry is left
+    /// out only because it has no date.
     fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
         let has_word = counts.has_any(self.request.query.own_terms());
         if !(has_word || self.request.is_for_newest()) || !self.request.misses_date_of(entry) {
@@ -211,22 +219,22 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes an owner that the search leaves out because of its `agent`.
+    /// Registers an owner that the search leaves out, because the search is for one `agent`.
     pub fn leave_out(&mut self, owner: Owner) {
         self.others.push(owner);
     }
 
-    /// Notes a summary that matches and is shown only if it is asked for.
+    /// Registers a matching summary that is hidden, because hidden summaries were not asked for.
     pub fn hide(&mut self, counts: &Counts) {
         self.hidden.push(counts.coverage(self.request.query.own_terms()));
     }
 
-    /// Notes what was not read of an owner, because the work was used up.
+    /// Registers documents or rows of an owner that were not read, because the budget was used up.
     pub fn skip(&mut self, owner: Owner, what: &str) {
         self.skipped.push(Skipped { owner, what: what.to_owned() });
     }
 
-    /// Notes how many documents or memories of an owner were not read, if there are any.
+    /// Registers how many documents or memories of an owner were not read. Does nothing for 0.
     pub fn skip_some(&mut self, owner: Owner, count: u64, one: &str, many: &str) {
         match count {
             0 => {}
@@ -235,7 +243,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes what could not be searched.
+    /// Adds a warning about something that could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }

@@ -24,27 +24,28 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// The owner of all that a toolset keeps.
+    /// Returns the owner of everything that a toolset keeps.
     pub fn new(toolset: &'static str) -> Self {
         Self { toolset, ..Self::default() }
     }
 
-    /// An agent of the toolset.
+    /// Returns this owner, limited to an agent.
     pub fn with_agent(self, agent: &str) -> Self {
         Self { agent: Some(agent.to_owned()), ..self }
     }
 
-    /// A store of the toolset.
+    /// Returns this owner, limited to a store.
     pub fn with_store(self, store: &str) -> Self {
         Self { store: Some(store.to_owned()), ..self }
     }
 
-    /// A repository of the toolset.
+    /// Returns this owner, limited to a repository.
     pub fn with_repository(self, root: &str) -> Self {
         Self { repo_root: Some(root.to_owned()), ..self }
     }
 
-    /// Its number in the ids of follow-ups. Owners in several repositories have the same.
+    /// Returns the owner's number in the ids of follow-ups, a hash of toolset, store and agent.
+    /// Owners that differ only in their repository have the same number.
     pub fn number(&self) -> i64 {
         let Self { toolset, store, agent, .. } = self;
         let [store, agent] = [store, agent].map(|name| name.as_deref().unwrap_or_default());
@@ -52,7 +53,7 @@ impl Owner {
     }
 }
 
-/// A collection of entries in the index, and whose it is.
+/// A collection of entries in an index, with its owner and its place.
 pub(crate) struct OwnedCollection {
     pub owner: Owner,
     pub place: Place,
@@ -67,7 +68,7 @@ pub(crate) enum EntryId {
     Text(String),
 }
 
-/// The schema of an id: a number in layers, a text elsewhere.
+/// Returns the schema of an id: a number in layers, a text elsewhere.
 pub(crate) fn id_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] })
 }
@@ -75,35 +76,36 @@ pub(crate) fn id_schema(_: &mut SchemaGenerator) -> Schema {
 /// An entry of a source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
-    /// Its id or its path, unless other fields say where it is.
+    /// The id or the path of the entry. Unset if other fields say where the entry is.
     pub id: Option<EntryId>,
     pub path: Option<String>,
     pub section: Option<String>,
     pub created_at: Option<Timestamp>,
-    /// When it was last changed, if that is later.
+    /// When the entry was last changed, if that is later than `created_at`.
     pub updated_at: Option<Timestamp>,
-    /// The day, if nothing more is known of the moment.
+    /// The day of the entry, if only its day is known.
     pub day: Option<Date>,
     pub text: String,
-    /// Words that an entry is found by, too, such as its tags or the heading above it.
+    /// Further words that the entry is found by, such as its tags or the heading above it.
     pub about: String,
     /// 1 for high, 0 for medium, -1 for low.
     pub importance: i8,
-    /// Whether it is shown only if archived entries are asked for.
+    /// Whether the entry is archived or expired. It is shown only if archived entries are asked
+    /// for.
     pub is_archived: bool,
-    /// How similar its vector is to that of the query, if both have one.
+    /// How similar the entry's vector is to the query's vector, if both have one.
     pub similarity: Option<Similarity>,
-    /// The call that reads the rest, or what stands around it.
+    /// The call that reads the rest of the entry, or the text around it.
     pub read: Option<ReadCall>,
-    /// Whether that call begins at the passage that a hit shows.
+    /// Whether the call in `read` begins at the passage that a hit shows.
     pub is_read_from_passage: bool,
-    /// Where the entry is, if it comes from an index. Then only the moments and the day, the
-    /// importance and whether it is archived are set here.
+    /// Where to read the entry, if it was found in an index. Then only the times, the day, the
+    /// importance, `is_archived` and the similarity are set here.
     pub unread: Option<Unread>,
 }
 
 impl Entry {
-    /// The name of an entry that has no path, in a message: its section and its id.
+    /// Names an entry that has no path in a message: by its section and its id.
     pub(super) fn name(&self) -> Option<String> {
         let section = self.section.as_ref()?;
         Some(match &self.id {
@@ -113,7 +115,8 @@ impl Entry {
         })
     }
 
-    /// An entry with the facts of its document.
+    /// Returns an entry with the facts of its document: times, importance and whether it is
+    /// archived.
     pub fn from_facts(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
         let Facts { written, updated_at, expires_at, importance, is_archived, .. } = facts;
         let (created_at, day) = match written {
@@ -126,7 +129,7 @@ impl Entry {
         Self { created_at, updated_at, day, importance, is_archived, ..Self::default() }
     }
 
-    /// Its path, where it may still be unread.
+    /// Returns the path of the entry, even if the entry is still unread. `None` if it has no path.
     pub fn path_among<'a>(&'a self, documents: &'a [UnreadDocument]) -> Option<&'a str> {
         match self.unread.map(|unread| &documents[unread.document].key) {
             Some(DocumentKey::Path(path)) => Some(path),
@@ -135,18 +138,19 @@ impl Entry {
         }
     }
 
-    /// When it was kept or last changed.
+    /// Returns when the entry was last changed, or else when it was created.
     pub fn moment(&self) -> Option<Timestamp> {
         self.updated_at.or(self.created_at)
     }
 
-    /// The texts that it is found by.
+    /// Returns the texts that the entry is found by.
     pub fn texts(&self) -> [&str; 2] {
         [&self.about, &self.text]
     }
 }
 
-/// An entry that is still to be read: its document, and its index among the document's entries.
+/// An entry that is still to be read: the index of its document in
+/// [`Results::documents`](super::Results), and the entry's index within the document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unread {
     pub document: usize,
@@ -155,10 +159,10 @@ pub(crate) struct Unread {
 
 /// A document of entries that are still to be read.
 pub(crate) struct UnreadDocument {
-    /// The index of its owner.
+    /// The index of the document's owner in the list of owners.
     pub owner: usize,
     pub key: DocumentKey,
-    /// The number of the version that the index has.
+    /// The version of the document that the index has.
     pub version: i64,
 }
 
@@ -167,20 +171,20 @@ pub(crate) struct UnreadDocument {
 pub(crate) enum DocumentKey {
     /// The path as a hit shows it.
     Path(String),
-    /// The key of a row, and the number of its table among those of its toolset.
+    /// The key of a row, and the number of its table within the toolset.
     Row { table: u8, key: i64 },
 }
 
-/// The entries of a document in order, with the number of its version.
+/// The entries of a document in order, and the version of the document that was read.
 pub(crate) struct ReadEntries {
     pub version: i64,
     pub entries: Vec<Entry>,
 }
 
-/// Of each document that was asked for; `None` if it is not there.
+/// For each document that was asked for, its entries. `None` if the document does not exist.
 pub(crate) type ReadDocuments = Vec<Option<ReadEntries>>;
 
-/// Reads documents by their paths, one after the other.
+/// Reads documents by their paths, one after the other. Rows result in `None`.
 pub(crate) fn read_paths<E>(
     keys: &[&DocumentKey],
     read: impl Fn(&str) -> Result<Option<ReadEntries>, E>,

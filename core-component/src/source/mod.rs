@@ -1,4 +1,4 @@
-//! The entries that a search looks through. Each toolset brings its own, see
+//! The entries that a search looks through. Each toolset contributes its entries, see
 //! [`Source`](crate::tool::Source).
 
 mod collector;

@@ -1,4 +1,4 @@
-//! The newest entries, for a search that asks for no word.
+//! The newest entries, for a search without words.
 
 use std::cmp::Reverse;
 
@@ -6,22 +6,23 @@ use super::entry::{Entry, UnreadDocument};
 use crate::ranking::{FoundBy, Ranked};
 use crate::time::Timestamp;
 
-/// The most entries that are kept: an answer has no more hits.
+/// The number of entries that are kept, the maximum number of hits in an answer.
 const MOST: usize = 50;
 
-/// Keeps the newest of the entries that it is given. Which ones these are does not depend on the order
-/// of the documents, since some are read and others come from an index.
+/// Keeps the newest of the entries that are added. The result does not depend on the order of the
+/// documents: documents that are read may come before or after those from an index.
 #[derive(Default)]
 pub(super) struct Newest {
     entries: Vec<(Key, Entry)>,
     added: usize,
 }
 
-/// The newest first, then by owner and path. In a document, what stands later is newer.
+/// Sorts entries: the newest first, then by owner and path. Within a document, a later entry is
+/// newer.
 type Key = (Reverse<Option<Timestamp>>, usize, Option<String>, Reverse<usize>);
 
 impl Newest {
-    /// Adds an entry of an owner with its moment.
+    /// Adds an entry with its owner and its moment.
     pub fn add(
         &mut self,
         moment: Option<Timestamp>,
@@ -43,7 +44,7 @@ impl Newest {
         self.entries.truncate(MOST);
     }
 
-    /// The newest entries with their owners, as candidates that are all alike, the newest first.
+    /// Returns the newest entries with their owners as candidates of equal score, the newest first.
     pub fn ranked(mut self) -> Vec<Ranked<(usize, Entry)>> {
         self.keep_newest();
         let ranked = self.entries.into_iter().map(|((_, owner, ..), entry)| Ranked {

@@ -1,4 +1,4 @@
-//! A search, as the sources of entries see it.
+//! A search request as the sources of entries get it.
 
 use super::entry::{Entry, Owner};
 use crate::budget::Budget;
@@ -9,36 +9,37 @@ use crate::time::{Date, Timestamp};
 use crate::vectors::Task;
 use crate::zone::Zone;
 
-/// A search, as sources see it.
+/// A search request as the sources of entries get it.
 pub(crate) struct Request {
     pub query: Query,
-    /// Its task with vectors.
+    /// What this search does with vectors.
     pub vectors: Task,
-    /// The only agent to look at.
+    /// If set, only entries of this agent are searched.
     pub agent: Option<AgentName>,
-    /// The only repository to look at.
+    /// If set, only entries of this repository are searched.
     pub repo_root: Option<String>,
-    /// The earliest and the latest moment of creation or of the last change, both inclusive.
+    /// The range of time, both ends inclusive. An entry is in the range if its creation or its last
+    /// change is.
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
-    /// The days that the question asks for: entries of them count more.
+    /// The ranges of days that the question asks for. Entries of these days rank higher.
     pub asked_days: Vec<(Date, Date)>,
-    /// Whether only entries of these days can be hits.
+    /// Whether only entries of `asked_days` can be hits.
     pub lists_days: bool,
-    /// The zone of days.
+    /// The time zone that defines the days.
     pub zone: Zone,
     /// The moment of the call.
     pub now: Timestamp,
-    /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
+    /// Whether archived and expired entries, and summaries of removed entries, can be hits.
     pub include_archived: bool,
-    /// Whether documents are read even if an index knows them.
+    /// Whether all documents are read, even those that an index has.
     pub ignores_indexes: bool,
-    /// The work that it may do.
+    /// The work that the search may still do.
     pub budget: Budget,
 }
 
 impl Request {
-    /// The search, as an index sees it.
+    /// Returns the search request in the form that an index takes.
     pub fn for_index(&self) -> index::Search<'_> {
         let Self { query, ignores_indexes, now, budget, vectors, .. } = self;
         let reads_all = *ignores_indexes;
@@ -47,25 +48,28 @@ impl Request {
         index::Search { query, reads_all, now: *now, budget, vectors, admits }
     }
 
-    /// Whether the entries of an owner are asked for. Those that belong to no agent are so with any.
+    /// Whether the search includes the entries of this owner. An owner without an agent is included
+    /// whatever agent is asked for. A pass that collects texts for vectors may be limited to one
+    /// owner.
     pub fn is_for(&self, owner: &Owner) -> bool {
         let agents = self.agent.as_ref().zip(owner.agent.as_deref());
         agents.is_none_or(|(only, agent)| only.as_str() == agent)
             && self.vectors.is_for(owner.number())
     }
 
-    /// Whether an entry of a moment can be a hit.
+    /// Whether an entry that was created at this moment can be a hit.
     pub fn admits(&self, created_at: Option<Timestamp>, is_archived: bool) -> bool {
         self.covers(created_at.map(|moment| (moment, moment)))
             && (self.include_archived || !is_archived)
     }
 
-    /// Whether it asks for the newest entries instead of those with some words.
+    /// Whether the query has no words: the search is for the newest entries.
     pub fn is_for_newest(&self) -> bool {
         self.query.is_empty()
     }
 
-    /// Whether an entry can be a hit.
+    /// Whether the request admits an entry as a hit, by its times, its day and whether it is
+    /// archived.
     pub(super) fn admits_entry(&self, entry: &Entry) -> bool {
         let last = |first: Timestamp| entry.day.map_or(first, |day| self.zone.end_of(day));
         let created = entry.created_at.map(|first| (first, last(first)));
@@ -75,19 +79,20 @@ impl Request {
             && (!self.lists_days || self.asks_for_day_of(entry))
     }
 
-    /// When an entry was kept or last changed. That of a day is as late as it can be.
+    /// Returns when an entry was last changed, or else created. If only the day is known: the end
+    /// of the day, but not later than now.
     pub(super) fn moment_of(&self, entry: &Entry) -> Option<Timestamp> {
         let end = entry.day.map(|day| self.zone.end_of(day).min(self.now));
         entry.updated_at.or(end).or(entry.created_at)
     }
 
-    /// Whether an entry cannot be a hit only because it has no date.
+    /// Whether an entry is not admitted, and would be if it had a date in the range.
     pub(super) fn misses_date_of(&self, entry: &Entry) -> bool {
         let is_shown = self.include_archived || !entry.is_archived;
         entry.created_at.is_none() && is_shown && !self.covers(None)
     }
 
-    /// Whether an entry is of a day that the question asks for.
+    /// Whether an entry was created or changed on one of the days that the question asks for.
     pub fn asks_for_day_of(&self, entry: &Entry) -> bool {
         let created = entry.day.or_else(|| entry.created_at.map(|at| self.zone.date_at(at)));
         let updated = entry.updated_at.map(|at| self.zone.date_at(at));
@@ -96,7 +101,8 @@ impl Request {
         created.into_iter().chain(updated).any(is_asked)
     }
 
-    /// Whether a span of time meets the range. An entry without one is in no range.
+    /// Whether a span of time overlaps the range. `None`, an unknown time, is only in a range
+    /// without ends.
     fn covers(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
         match span {
             Some((first, last)) => {

@@ -15,11 +15,11 @@ use crate::time::Date;
 pub(crate) struct Violation {
     /// The JSON pointer (RFC 6901) of the wrong or missing value.
     pub pointer: String,
-    /// The values that the schema accepts there, in words.
+    /// The values that the schema accepts at this place, in words.
     pub accepted: String,
 }
 
-/// All violations of the schema by `arguments`, sorted by pointer.
+/// Returns all violations of the schema by `arguments`, sorted by pointer.
 pub(super) fn violations(
     schema: &Map<String, Value>,
     arguments: &Map<String, Value>,
@@ -46,7 +46,8 @@ fn check_object(
                 let before = found.len();
                 check(property, value, &pointer, found);
                 if !required.contains(&name.as_str()) {
-                    // Not for a wrong item of a list: the rest of the list is meant.
+                    // Only for the field itself. If an item of a list is wrong, the list itself is
+                    // not to be left out.
                     let own = found[before..].iter_mut().filter(|one| one.pointer == pointer);
                     own.for_each(|violation| violation.accepted += "; or leave it out");
                 }
@@ -73,8 +74,9 @@ fn check_object(
     }
 }
 
-/// The field that an unknown one most likely stands for, among those that are not given: the one that
-/// names the agent, the nearest one, or the only one whose words the unknown one has, too.
+/// Returns the field that the caller most likely meant by an unknown name. Chooses among `fields`,
+/// which are not given yet: the field that names the agent, the nearest name, or the only field all
+/// of whose words are in the unknown name.
 fn meant<'f>(unknown: &str, fields: &'f [String]) -> Option<&'f str> {
     let names_agent = |name: &str| AGENT.contains(&name);
     if names_agent(unknown) || nearest(unknown, &AGENT.map(str::to_owned)).is_some() {
@@ -120,20 +122,20 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
     }
 }
 
-/// Whether an object may have any fields.
+/// Whether an object with this schema may have fields of any name.
 fn is_open(schema: &Map<String, Value>) -> bool {
     schema.get("additionalProperties").is_some_and(|others| *others == true)
 }
 
-/// The list that has a text as its item, where the text is given in place of a list of texts. None if
-/// the text may be several items.
+/// Returns an example for the message: a list with the given text as its only item. `None` unless a
+/// text was given in place of a list of texts, or if the text has a comma: it may be several items.
 fn example(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     let item = schema.get("items").and_then(Value::as_object)?;
     let text = value.as_str().filter(|text| kind(item) == "string" && !text.contains(','))?;
     Some(format!(", such as `{}`", json!([excerpt(text)])))
 }
 
-/// The size of a text or a list that is longer than its schema allows.
+/// Returns the size of a text or a list if it is longer than its schema allows.
 fn excess(schema: &Map<String, Value>, value: &Value) -> Option<usize> {
     let (size, keyword) = match value {
         Value::String(text) => (text.chars().count(), "maxLength"),
@@ -156,12 +158,12 @@ fn check_items(
     }
 }
 
-/// The fields of an object's schema.
+/// Returns the fields in the schema of an object, with their schemas.
 pub(super) fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
-/// The names of the fields that an object has to have.
+/// Returns the names of the required fields of an object.
 pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str)
@@ -196,7 +198,7 @@ fn number_is_accepted(schema: &Map<String, Value>, number: &serde_json::Number) 
     })
 }
 
-/// The values that a schema accepts, in words.
+/// Describes the values that a schema accepts, in words.
 fn accepts(schema: &Map<String, Value>) -> String {
     let bound = |keyword| schema.get(keyword).and_then(|bound| bound.as_number());
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {

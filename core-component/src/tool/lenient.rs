@@ -1,5 +1,5 @@
-//! Arguments as clients send them. Some write every optional argument as null, lists as JSON text, or
-//! numbers as text. Each such value has one possible meaning, and is rewritten before the check.
+//! Repairs arguments as some clients send them: every optional argument as null, lists as JSON
+//! text, or numbers as text. A value with only one possible meaning is rewritten before the check.
 
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ pub(super) fn rewrite(schema: &Map<String, Value>, object: &mut Map<String, Valu
     }
 }
 
-/// Whether an optional value says that the client leaves it out.
+/// Whether this value of an optional field means that the field is left out.
 fn is_left_out(schema: &Map<String, Value>, value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -57,7 +57,7 @@ fn rewrite_value(schema: &Map<String, Value>, value: &mut Value) {
         ("string", Value::Number(_)) if schema.contains_key(TAKES_INTEGER) => {
             integer(value).map(|integer| integer.to_string().into())
         }
-        // The only format is `date`.
+        // The only format in the schemas is `date`.
         ("string", Value::String(text)) if schema.contains_key("format") => {
             Some(text.trim().into())
         }
@@ -79,7 +79,8 @@ fn rewrite_value(schema: &Map<String, Value>, value: &mut Value) {
 /// 2^53 - 1: up to here a 64-bit float represents every integer exactly.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// The integer that a number is, if it has no fraction.
+/// Returns a number as an integer. `None` if it has a fraction, is no number, or is too large for a
+/// 64-bit float to be exact.
 fn integer(number: &Value) -> Option<Value> {
     if number.is_i64() || number.is_u64() {
         return Some(number.clone());

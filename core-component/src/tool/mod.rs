@@ -33,12 +33,13 @@ pub(crate) use schema::{is_name, without_required};
 /// title; the doc comments of its fields describe the parameters, and their constraints serve both
 /// the listed schema and the check.
 pub(crate) trait Tool {
-    /// In snake case, at most 30 characters: clients add a prefix and limit the length of both.
+    /// The name: snake case, at most 30 characters, because clients add a prefix and limit the
+    /// total length.
     const NAME: &'static str;
     const HINTS: Hints;
     const AUDIENCE: Audience = Audience::Model;
-    /// Whether a model always has to see it. Some clients hide the other tools until a model looks
-    /// for them. One to three tools of a toolset are enough.
+    /// Whether clients always show the tool to the model. Some clients hide other tools until the
+    /// model searches for them. One to three tools of a toolset should have this.
     const IS_ALWAYS_VISIBLE: bool = false;
     type Input: DeserializeOwned + schemars::JsonSchema;
     type Output: Serialize + schemars::JsonSchema;
@@ -47,23 +48,23 @@ pub(crate) trait Tool {
     fn run(call: &Call<'_>, input: Self::Input) -> Result<Self::Output, Self::Error>;
 }
 
-/// One call of a tool: everything that its function gets except the input.
+/// One call of a tool: what the tool's function gets besides its input.
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,
     /// The mounted toolsets that can be searched.
     pub sources: Vec<Source>,
-    /// The mounted toolsets that have what an agent needs to go on.
+    /// The mounted toolsets that contribute to `resume_memory`.
     pub resumes: Vec<Resume>,
-    /// The mounted toolsets that can remove what is to be forgotten.
+    /// The mounted toolsets that can remove entries for `forget_memory`.
     pub forgets: Vec<Forget>,
-    /// The names of the mounted tools, and how many toolsets have a tool of that name.
+    /// For each tool name, the number of mounted toolsets that have a tool of this name.
     tool_names: BTreeMap<&'static str, usize>,
     /// The URIs of the resources that the call has changed.
     pub changed: RefCell<Vec<String>>,
     /// Work that the call leaves to the host.
     pub follow_ups: RefCell<Vec<FollowUp>>,
-    /// The vector with which the answer would be better.
+    /// The vector that the call asks the host for, because it would improve the answer.
     pub wants_vector: RefCell<Option<WantedVector>>,
 }
 
@@ -89,7 +90,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The name under which a tool of a mounted toolset is listed, for messages.
+    /// Returns the name under which a tool of a mounted toolset is listed, for messages. The
+    /// toolset is a prefix if several mounted toolsets have a tool of this name.
     pub fn listed(&self, toolset: &str, tool: &str) -> String {
         match self.tool_names.get(tool) {
             Some(2..) => format!("{toolset}_{tool}"),
@@ -97,8 +99,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Leaves the texts of an owner that has changed to the embedder, if there is one and they can be
-    /// searched.
+    /// Asks the host to embed the texts of an owner that has changed. Does nothing if there is no
+    /// embedder or if `search_memory` is not mounted.
     pub fn leave_vectors(&self, owner: &Owner) {
         let Some(model) = &self.context.embedder else { return };
         if self.has_tool("search_memory") {
@@ -120,32 +122,33 @@ impl<'a> Call<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
     pub toolset: &'static str,
-    /// Whether its entries belong to agents.
+    /// Whether the entries of the toolset belong to agents.
     pub keeps_by_agent: bool,
     /// Adds the entries that the request asks for and the caller may use.
     pub collect: fn(&Call<'_>, &mut Collector<'_>) -> Checked<()>,
-    /// Reads the entries of a document that an index brought, by its path. None if it has none any
-    /// more.
+    /// Reads the entries of documents that an index has found, by their keys. The result of a
+    /// document is `None` if the document no longer exists.
     pub read: fn(&Call<'_>, &Owner, &[&DocumentKey]) -> Checked<ReadDocuments>,
-    /// The collections of what the caller may use, each with its owner and its place.
+    /// Lists the collections that the caller may use, each with its owner and its place.
     pub collections: fn(&Call<'_>) -> Checked<Vec<OwnedCollection>>,
 }
 
-/// A toolset as a source of what an agent needs to go on.
+/// A toolset as a source of the parts of `resume_memory`.
 #[derive(Clone, Copy)]
 pub(crate) struct Resume {
     pub toolset: &'static str,
-    /// The tool that keeps the first memory.
+    /// The name of the tool with which an agent keeps its first memory.
     pub first_tool: &'static str,
-    /// Adds the parts that the caller may read. It reads the newest of each, not everything.
+    /// Adds the parts that the caller may read. Reads only the newest entries of each part.
     pub collect: fn(&Call<'_>, &mut Parts<'_>) -> Checked<()>,
 }
 
-/// How a toolset removes what is to be forgotten.
+/// How a toolset removes the entries that a person wants forgotten.
 #[derive(Clone, Copy)]
 pub(crate) struct Forget {
     pub toolset: &'static str,
-    /// Removes it wherever the caller may change it, and tells what it could not search or change.
+    /// Removes the entries wherever the caller may change them. Reports what could not be searched
+    /// or changed.
     pub run: fn(&Call<'_>, &mut Forgetting<'_>) -> Checked<()>,
 }
 
@@ -170,7 +173,7 @@ pub(crate) trait ToolError {
     fn refusal(&self) -> Refusal;
 }
 
-/// A result of something that is no tool: its error is that of any toolset.
+/// The result of a function that serves any toolset: the error type depends on the toolset.
 pub(crate) type Checked<T> = Result<T, Box<dyn ToolError>>;
 
 /// The category of an error, which tells what the caller can do. `wit/toolbox` documents each.
@@ -190,7 +193,7 @@ pub enum Category {
 /// An error of a tool in the form that hosts get, the same for every toolset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// It tells the caller's next step.
+    /// The category, which tells the caller's next step.
     pub category: Category,
     /// The error code of the toolset.
     pub code: String,
@@ -201,7 +204,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// `code` has its name from its JSON; `json` is the whole error.
+    /// Creates a refusal. `code` is the serialized name of the error code; `json` is the whole
+    /// error.
     pub(crate) fn new(
         category: Category,
         code: impl Serialize,
@@ -281,19 +285,19 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
     })
 }
 
-/// Names the stores that the caller may use where the argument for one is missing or wrong.
+/// Adds the names of the usable stores to the violation of the argument `store`, if there is one.
 fn name_stores(call: &Call<'_>, violations: &mut [Violation]) {
     let of_store = |violation: &&mut Violation| violation.pointer.strip_prefix('/') == Some(STORE);
     let Some(violation) = violations.iter_mut().find(of_store) else { return };
     violation.accepted += &match stores(call) {
         Ok(stores) if stores.is_empty() => "; there is no store yet".to_owned(),
         Ok(stores) => format!("; there are {}", listed(&stores, MAX_NAMES)),
-        // The violation is told all the same.
+        // Only a note: the violation is reported even if the stores cannot be listed.
         Err(error) => format!("; the stores could not be listed: {}", error.refusal().message),
     };
 }
 
-/// The names of the stores that the caller may use, in byte order.
+/// Returns the names of the stores that the caller may use, in byte order.
 fn stores(call: &Call<'_>) -> Checked<Vec<String>> {
     let mut names = BTreeSet::new();
     for source in call.sources.iter().filter(|source| !source.keeps_by_agent) {

@@ -1,4 +1,5 @@
-//! A caller that may use one agent or one store only need not name it.
+//! Fills in the agent or the store of a call if the caller may use only one agent or only one
+//! store.
 
 use serde_json::{Map, Value};
 
@@ -10,8 +11,8 @@ pub(super) const AGENT: [&str; 3] = ["agent_name", "agent_id", "agent"];
 /// The argument that names the store.
 pub(super) const STORE: &str = "store";
 
-/// Sets the arguments for agent and store that are left out or null to the only ones that the caller
-/// may use. `takes` says whether there is an argument of a name.
+/// Sets each argument for the agent or the store that is missing or null, if the caller may use
+/// only one agent or store. `takes` tells whether the tool has an argument of this name.
 pub(crate) fn name_the_only(
     context: &Context,
     arguments: &mut Map<String, Value>,

@@ -6,12 +6,12 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// A regular expression of a schema, and a function that matches the same texts. An engine for
-/// regular expressions would be a third of the component's size.
+/// A regular expression of a schema, and a function that matches the same texts. A regular
+/// expression engine would make the component about a third larger.
 pub(super) struct Pattern {
     expression: &'static str,
     pub matches: fn(&str) -> bool,
-    /// The accepted texts in words, to follow `a string`.
+    /// Describes the accepted texts. The words follow `a string`.
     pub accepts: &'static str,
 }
 
@@ -34,10 +34,10 @@ const PATTERNS: &[Pattern] = &[
     },
 ];
 
-/// UUIDs of version 4 in lower case, as spec 004 writes them.
+/// UUIDs of version 4 in lower case.
 const UUID_V4: &str = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$";
 
-/// The pattern with this expression, if there is one.
+/// Returns the pattern with this expression. `None` if it is not in [`PATTERNS`].
 pub(super) fn pattern(expression: &str) -> Option<&'static Pattern> {
     PATTERNS.iter().find(|pattern| pattern.expression == expression)
 }
@@ -66,14 +66,16 @@ fn is_uuid_v4(text: &str) -> bool {
         })
 }
 
-/// The keyword of a field that null clears, as the empty text does. Only the check sees it: a client
-/// that reads `anyOf` with null in a schema may refuse every tool.
+/// Marks a field that null clears, just as the empty text does. Only the check sees this keyword;
+/// it is removed from the listed schema. Some clients refuse every tool whose schema has `anyOf`
+/// with null.
 pub(super) const CLEARED_BY_NULL: &str = "clearedByNull";
 
-/// The keyword of a text field that takes an integer as its text. Only the check sees it, too.
+/// Marks a text field that also takes an integer, as its text. Only the check sees this keyword,
+/// too.
 pub(super) const TAKES_INTEGER: &str = "takesInteger";
 
-/// The schema of an input, as it is listed.
+/// Returns the schema of an input in the form that clients see.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
@@ -83,13 +85,13 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     })))
 }
 
-/// The schema of an input for the check, which ignores the descriptions.
+/// Returns the schema of an input for the check, which ignores the descriptions.
 pub(super) fn of_checked<T: JsonSchema>() -> Map<String, Value> {
     of::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// The schema of an output, as it is listed. A field that is always there is required, even if it
-/// may be null.
+/// Returns the schema of an output in the form that clients see. A field that is always present is
+/// required, even if it may be null.
 pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     // `minimum: 0` of a count says nothing new.
@@ -141,7 +143,7 @@ fn simplify(schema: &mut Schema) {
     }
 }
 
-/// The text of a doc comment with each paragraph on one line.
+/// Returns the text of a doc comment with each paragraph on one line.
 fn unwrapped(text: &str) -> String {
     let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
     paragraphs.join("\n\n")

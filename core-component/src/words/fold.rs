@@ -1,11 +1,12 @@
-//! Case folding for search. It is done here and not by the database, so that a search finds the same
-//! on every host and in both formats.
+//! Case folding for search. It is done here instead of in the database, so that a search finds the
+//! same entries on every host and in every storage format.
 
 use icu_casemap::CaseMapper;
 
-/// The text after full Unicode case folding (`ß` becomes `ss`). It is not normalised.
+/// Returns the text after full Unicode case folding (`ß` becomes `ss`). The text is not normalised.
 ///
-/// A character is folded alike whatever is around it, so ASCII is folded apart: that is faster.
+/// The folding of a character does not depend on its neighbours. So runs of ASCII are folded
+/// separately, which is faster.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -27,7 +28,7 @@ pub(crate) fn fold(text: &str) -> String {
     folded
 }
 
-/// The end of the bytes at the beginning that are of a kind.
+/// Returns the length in bytes of the longest prefix whose bytes are all of a kind.
 fn end_of(text: &str, is_of_kind: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(|byte| !is_of_kind(byte)).unwrap_or(text.len())
 }

@@ -1,12 +1,12 @@
-//! Names that a person or a model would take for one another.
+//! Finds names that a person or a model would take for one another.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
 use super::fold::fold;
 
-/// The letters and digits of a name, without what people vary: case, spaces, accents, punctuation, a
-/// number at the beginning such as `1.`, `II.` or `b)`, and the form in Unicode (NFC, NFD, full width). Two names
-/// with the same key differ in nothing else. `+` and `#` after a letter stay, and a dot between
+/// Returns the key under which similar names are equal: the letters and digits of the name, without
+/// case, spaces, accents, punctuation, a list number at the beginning such as `1.`, `II.` or `b)`,
+/// and the Unicode form (NFC, NFD, full width). `+` and `#` after a letter stay, and a dot between
 /// digits: `C++` is not `C`, and `1.1` is not `11`.
 pub(crate) fn likeness_key(name: &str) -> String {
     let plain = fold(&DecomposingNormalizerBorrowed::new_nfkd().normalize(name));
@@ -31,13 +31,13 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// Whether a mark makes another letter: that of `ガ`, or that of `й`.
+/// Whether a mark makes a different letter of the letter before it, as in `ガ` or `й`.
 fn is_part_of_letter(letter: Option<char>, mark: char) -> bool {
     let is_cyrillic = letter.is_some_and(|letter| ('\u{400}'..='\u{52f}').contains(&letter));
     matches!(mark, '\u{3099}' | '\u{309a}') || mark == '\u{306}' && is_cyrillic
 }
 
-/// Whether it is a vowel point of Hebrew or Arabic, which people mostly leave out.
+/// Whether a character is a vowel point of Hebrew or Arabic, which people mostly leave out.
 fn is_point(c: char) -> bool {
     matches!(c, '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }
@@ -46,8 +46,8 @@ fn is_sign(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
-/// A text in lower case without a number of a list at its beginning, such as `1. `, `2) `, `ii. ` or
-/// `b) `.
+/// Returns a text in lower case without the list number at its beginning, such as `1. `, `2) `,
+/// `ii. ` or `b) `.
 fn without_number(text: &str) -> &str {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     let number = &text[..text.len() - rest.len()];
@@ -63,7 +63,8 @@ fn without_number(text: &str) -> &str {
     }
 }
 
-/// Whether it is one letter, or a Roman number up to 39. Larger ones can be words, such as `mix`.
+/// Whether the text is one letter, or a Roman numeral of at most 39. Larger numerals can be words,
+/// such as `mix`.
 fn is_letter_or_roman(number: &str) -> bool {
     let ones = number.trim_start_matches('x');
     let tens = number.len() - ones.len();

@@ -1,5 +1,6 @@
-//! Words, as the search by words of `layers` sees them: the same on every host, whatever tables its
-//! SQLite has. The ranked search divides texts in another way, see `tokens.rs`.
+//! Divides texts into words for the search by words of `layers`: in the same way on every host,
+//! whatever Unicode tables its SQLite has. The ranked search divides texts differently, see
+//! `tokens.rs`.
 
 mod fold;
 mod likeness;
@@ -13,8 +14,8 @@ pub(crate) use likeness::likeness_key;
 pub(crate) use plain::{is_letter, plain};
 pub(crate) use tokens::{Role, each_token, is_han, is_in_pairs, is_of_syllable};
 
-/// The words of a text in order, folded: letters and digits with their marks, found by the word
-/// boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.
+/// Returns the words of a text in order, case-folded: letters and digits with their marks, divided
+/// at the word boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     each_folded_word(&fold(text), |word| words.push(word.to_owned()));
@@ -26,18 +27,19 @@ fn each_folded_word(folded: &str, mut found: impl FnMut(&str)) {
     if folded.is_ascii() {
         return ascii_words(folded).for_each(found);
     }
-    // No word has a space in it, and most parts of a text with a few other characters are ASCII.
+    // A word never has a space in it. Most parts of a text between spaces are ASCII, which is
+    // faster.
     for part in folded.split_ascii_whitespace() {
         if part.is_ascii() {
             ascii_words(part).for_each(&mut found);
             continue;
         }
-        // Most parts are one word, with marks around it.
+        // The usual case: the part is one word, with punctuation around it.
         if is_one_word(part) { found(without_marks(part)) } else { unicode_words(part, &mut found) }
     }
 }
 
-/// Whether a part of a text without spaces is one word, with marks of ASCII around it.
+/// Whether a part of a text without spaces is one word, with ASCII punctuation around it.
 fn is_one_word(part: &str) -> bool {
     without_marks(part).chars().all(is_never_divided)
 }
@@ -46,8 +48,8 @@ fn without_marks(part: &str) -> &str {
     part.trim_matches(|c: char| c.is_ascii_punctuation())
 }
 
-/// Whether it is a letter or digit that Unicode divides from no other such character. That holds for
-/// the letters of Latin, Greek, Cyrillic and Arabic.
+/// Whether a character is a letter or digit between which and any other such character Unicode has
+/// no word boundary. That holds for letters of Latin, Greek, Cyrillic and Arabic.
 fn is_never_divided(character: char) -> bool {
     match character {
         '\0'..='\u{7f}' => character.is_ascii_alphanumeric(),
@@ -60,7 +62,7 @@ fn is_never_divided(character: char) -> bool {
 
 fn unicode_words(folded: &str, found: &mut impl FnMut(&str)) {
     for segment in folded.unicode_words() {
-        // Most words have no marks.
+        // The usual case: the word has no marks.
         if segment.chars().all(char::is_alphanumeric) {
             found(segment);
             continue;
@@ -83,8 +85,8 @@ fn ascii_words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether each wanted word is a word of the text or the beginning of one. The wanted words come
-/// from [`words`]: they are folded.
+/// Whether each wanted word is a word of the text or the beginning of a word. The wanted words must
+/// be folded, as [`words`] returns them.
 pub(crate) fn has_all(text: &str, wanted: &[String]) -> bool {
     if text.is_ascii() {
         let folded = fold(text);

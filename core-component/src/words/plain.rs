@@ -1,8 +1,10 @@
-//! The plain form of a text: two spellings that a reader takes for the same have one plain form.
+//! The plain form of a text: two spellings that a reader takes for the same have the same plain
+//! form.
 //!
-//! It is case-folded and compatibility-composed (NFKC), and has no marks on letters of Latin, Greek,
-//! Cyrillic, Hebrew and Arabic: `résumé` is `resume`, `Łódź` is `lodz`, `ＡＰＩ` is `api`. Marks that
-//! make another letter stay: the signs of Indic scripts, those of `ガ` and of `й`.
+//! The plain form is case-folded and normalised (NFKC), and has no marks on letters of Latin,
+//! Greek, Cyrillic, Hebrew and Arabic: `résumé` is `resume`, `Łódź` is `lodz`, `ＡＰＩ` is `api`.
+//! Marks that make a different letter stay: the signs of Indic scripts, and the marks of `ガ` and
+//! `й`.
 
 use icu_casemap::CaseMapper;
 use icu_normalizer::properties::{
@@ -12,12 +14,12 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 
 use super::fold::fold;
 
-/// The plain form of a text.
+/// Returns the plain form of a text.
 pub(crate) fn plain(text: &str) -> String {
     Plain::new(text).text
 }
 
-/// A plain form, with the places where words of a compound such as `getUserName` meet.
+/// A plain form, with the offsets at which the words of a compound such as `getUserName` meet.
 pub(super) struct Plain {
     pub text: String,
     /// Offsets in `text`, ascending.
@@ -42,7 +44,7 @@ impl Plain {
                 continue;
             }
             let end = rest.find(is_simple).unwrap_or(rest.len());
-            // The first character may be simple itself, but compose with the next one.
+            // The first character may be simple by itself, but compose with the next character.
             let end = end.max(character.len_utf8());
             let end = end + rest[end..].find(is_simple).unwrap_or(rest.len() - end);
             plain.push_other(&rest[..end]);
@@ -52,7 +54,8 @@ impl Plain {
         plain
     }
 
-    /// Adds a character that has a plain form by itself, unless it may compose with the next one.
+    /// Adds the plain form of a character and returns true. Returns false if the plain form may
+    /// depend on the characters that follow.
     fn push_simple(&mut self, character: char, next: &str) -> bool {
         match character {
             '\0'..='\x7f' => self.text.push(character.to_ascii_lowercase()),
@@ -67,7 +70,7 @@ impl Plain {
         true
     }
 
-    /// Leaves out a mark, except the one that makes `й` of `и`, and `ў` of `у`.
+    /// Drops a mark, except the breve that makes `й` of `и`, and `ў` of `у`.
     fn push_mark(&mut self, mark: char) {
         let composed = match self.text.chars().next_back() {
             Some('и') if mark == BREVE => 'й',
@@ -96,11 +99,11 @@ impl Plain {
         }
     }
 
-    /// Adds characters that have no plain form by themselves.
+    /// Adds the plain form of characters that are to be normalised together.
     fn push_other(&mut self, text: &str) {
         let decompose =
             |text: &str| DecomposingNormalizerBorrowed::new_nfkd().normalize(text).into_owned();
-        // A character such as `㎒` decomposes to letters that are to be folded.
+        // Folds again: a compatibility character such as `㎒` decomposes to upper-case letters.
         let decomposed = decompose(&fold(&decompose(&fold(text))));
         let mut other = Self { text: String::with_capacity(text.len()), joints: Vec::new() };
         for character in decomposed.chars() {
@@ -114,10 +117,11 @@ impl Plain {
     }
 }
 
-/// The mark of `й`.
+/// The combining breve, the mark of `й`.
 const BREVE: char = '\u{306}';
 
-/// The usual transcription of a letter that Unicode does not decompose. Empty for all others.
+/// Returns the usual transcription of a letter that Unicode does not decompose. Empty for all other
+/// letters.
 fn letter_of(letter: char) -> &'static str {
     match letter {
         'ß' | 'ẞ' => "ss",
@@ -134,8 +138,8 @@ fn letter_of(letter: char) -> &'static str {
     }
 }
 
-/// Whether it is left out: a mark on a letter, a point of Hebrew or Arabic, or a character that
-/// nobody sees.
+/// Whether the plain form leaves a character out: a mark on a letter, a point of Hebrew or Arabic,
+/// or an invisible character.
 fn is_dropped(character: char) -> bool {
     matches!(
         character,
@@ -162,7 +166,8 @@ fn is_dropped(character: char) -> bool {
     )
 }
 
-/// Whether it is a letter that [`Plain::push_letter`] takes: it folds to one letter with marks.
+/// Whether [`Plain::push_letter`] takes a character: one that folds to one letter, perhaps with
+/// marks.
 fn is_of_simple_script(character: char) -> bool {
     match character {
         '×' | '÷' | '\u{132}' | '\u{133}' | '\u{13f}' | '\u{140}' | '\u{149}' => false,
@@ -176,7 +181,8 @@ fn is_of_simple_script(character: char) -> bool {
     }
 }
 
-/// Whether it has a plain form whatever follows, or is as it is unless the next character is not simple.
+/// Whether the plain form of a character is known without normalising: always, or if the next
+/// character is simple, too.
 fn is_simple(character: char) -> bool {
     is_dropped(character)
         || is_of_simple_script(character)
@@ -199,20 +205,20 @@ fn is_simple(character: char) -> bool {
         )
 }
 
-/// Whether it is a letter or a digit that is in one word with other such characters, or a mark on it,
-/// whatever is around it.
+/// Whether a character is a letter, a digit or a mark that always belongs to one word together with
+/// such neighbours.
 pub(crate) fn is_letter(character: char) -> bool {
     character.is_ascii_alphanumeric()
         || is_of_simple_script(character) && character.is_alphanumeric()
         || is_dropped(character)
 }
 
-/// Whether it is a mark that belongs to the letter before it.
+/// Whether a character is a mark that belongs to the letter before it.
 pub(super) fn is_mark(character: char) -> bool {
     !character.is_ascii() && CanonicalCombiningClassMapBorrowed::new().get_u8(character) != 0
 }
 
-/// Whether two words of a compound meet before a character: `getUser`, `HTTPServer`, `utf8`.
+/// Whether a new word of a compound begins at a character: `getUser`, `HTTPServer`, `utf8`.
 pub(super) fn is_joint(before: Option<char>, character: char, next: Option<char>) -> bool {
     let Some(before) = before else { return false };
     let is_digit = |character: char| character.is_ascii_digit();

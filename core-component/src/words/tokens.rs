@@ -1,10 +1,11 @@
-//! How a text is divided for the ranked search: into words, and what else they are found by.
+//! Divides a text into tokens for the ranked search: words, and other terms that a word is found
+//! by.
 
 use std::collections::BTreeSet;
 
 use super::plain::{Plain, is_joint, is_mark};
 
-/// The kind of a token. A part follows the word that it belongs to.
+/// The kind of a token. The parts of a word follow the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// A word, or a pair of neighbouring characters of a script without spaces.
@@ -15,19 +16,20 @@ pub(crate) enum Role {
     Beginning,
     /// A word with its signs: `c++`, `c#`, `.net`.
     Signed,
-    /// A character of a pair. It occurs once for all of the same in a text.
+    /// One character or syllable of a run that is divided into pairs. Each is a token only once in
+    /// a text.
     Single,
 }
 
-/// A part of a compound has as many characters.
+/// The minimum number of characters of a part of a compound.
 const MIN_PART: usize = 2;
 
-/// An id has as many characters.
+/// The minimum number of characters of an id.
 const MIN_ID: usize = 6;
-/// The lengths of the beginnings by which an id is found.
+/// The lengths of the prefixes by which an id is found.
 const BEGINNINGS: std::ops::RangeInclusive<usize> = MIN_ID..=8;
 
-/// Calls `found` with each token of a text in plain form, in order.
+/// Calls `found` with each token of a text, in order. The tokens are in plain form.
 pub(crate) fn each_token(text: &str, mut found: impl FnMut(&str, Role)) {
     if text.is_ascii() {
         return ascii_tokens(text, &text.to_ascii_lowercase(), &mut found);
@@ -42,7 +44,7 @@ pub(crate) fn each_token(text: &str, mut found: impl FnMut(&str, Role)) {
     }
 }
 
-/// The tokens of a text of ASCII.
+/// Finds the tokens of an ASCII text.
 fn ascii_tokens(text: &str, plain: &str, found: &mut impl FnMut(&str, Role)) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -52,7 +54,7 @@ fn ascii_tokens(text: &str, plain: &str, found: &mut impl FnMut(&str, Role)) {
         let end = length.map_or(bytes.len(), |length| start + length);
         let word = &bytes[start..end];
         found(&plain[start..end], Role::Word);
-        // Most words are of small letters, the first one aside.
+        // The usual case needs no parts: small letters only, perhaps after one capital letter.
         if !word[1..].iter().all(u8::is_ascii_lowercase) || word[0].is_ascii_digit() {
             let byte = |at: usize| bytes[at] as char;
             let next = |at: usize| (at + 1 < end).then(|| byte(at + 1));
@@ -65,7 +67,7 @@ fn ascii_tokens(text: &str, plain: &str, found: &mut impl FnMut(&str, Role)) {
     }
 }
 
-/// The tokens of a part of a text without spaces.
+/// Finds the tokens of a part of a text without spaces.
 fn tokens(
     Plain { text, joints }: &Plain,
     singles: &mut BTreeSet<String>,
@@ -94,7 +96,7 @@ fn tokens(
     }
 }
 
-/// The parts of the word that ends the text, or the beginnings of an id.
+/// Finds the parts of the word from `start` to the end of `text`, or the prefixes of an id.
 fn parts(
     text: &str,
     start: usize,
@@ -118,7 +120,8 @@ fn parts(
     }
 }
 
-/// Whether a word is an id: hexadecimal digits, or a long number of any base.
+/// Whether a word is an id: at least 6 hexadecimal digits, or at least 18 ASCII letters and digits.
+/// An id has at least one decimal digit.
 fn is_id(word: &str) -> bool {
     let has_digit = || word.bytes().any(|byte| byte.is_ascii_digit());
     let is_hexadecimal = || word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -127,7 +130,7 @@ fn is_id(word: &str) -> bool {
     word.len() >= MIN_ID && has_digit() && (is_hexadecimal() || is_long())
 }
 
-/// A word with its signs, if it is the name of a language such as `C++`.
+/// Finds a word together with its signs, if it is the name of a language or product such as `C++`.
 fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Role)) {
     let before = &text.as_bytes()[..start];
     let after = &text.as_bytes()[end..];
@@ -140,7 +143,7 @@ fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Rol
     } else if after.starts_with(b"#") && last.is_ascii_lowercase() && !is_in_word(after.get(1)) {
         found(&text[start..=end], Role::Signed);
     } else if &text[start..end] == "net" && before.ends_with(b".") {
-        // `example.net` is a domain.
+        // `example.net` is a domain, not a product.
         let product =
             ["asp.", "vb.", "ado."].iter().any(|product| before.ends_with(product.as_bytes()));
         if product || !is_in_word(before.iter().nth_back(1)) {
@@ -149,26 +152,26 @@ fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Rol
     }
 }
 
-/// How the words of a script are found.
+/// How a script is divided into words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Script {
-    /// Spaces divide them.
+    /// At spaces and punctuation.
     Words,
-    /// Pairs of characters stand for them: Han, Hiragana, Katakana, Hangul.
+    /// Into pairs of neighbouring characters: Han, Hiragana, Katakana, Hangul.
     Characters,
-    /// Pairs of syllables stand for them: Thai, Lao, Burmese, Khmer.
+    /// Into pairs of neighbouring syllables: Thai, Lao, Burmese, Khmer.
     Syllables,
 }
 
 impl Script {
-    /// Of the first character of a word.
+    /// Returns the script of a word that begins with this character. `None` if no word can.
     fn from_char(character: char) -> Option<Self> {
         [Self::Syllables, Self::Characters, Self::Words].into_iter().find(|script| {
             script.has(character) && (character.is_alphanumeric() || *script == Self::Syllables)
         })
     }
 
-    /// Whether a word of the script goes on with the character.
+    /// Whether a word of this script can go on with this character.
     fn has(self, character: char) -> bool {
         match self {
             Self::Words => {
@@ -184,8 +187,9 @@ impl Script {
     }
 }
 
-/// The pairs of neighbouring characters or syllables; one alone is a word. Then the single ones that
-/// may be a word in a text: a character of Han, the first one of Hangul, and a syllable.
+/// Finds the pairs of neighbouring characters or syllables of a run; a run of one is a word. Then
+/// finds the single ones that may be words: each Han character, a Hangul syllable that begins the
+/// run, and each syllable of the other scripts.
 fn in_pairs(
     run: &str,
     singles: &mut BTreeSet<String>,
@@ -215,7 +219,7 @@ fn in_pairs(
     }
 }
 
-/// Whether one character or syllable may be a word.
+/// Whether a single character or syllable may be a word.
 fn is_word(single: &str, is_first: bool) -> bool {
     let mut characters = single.chars();
     match (characters.next(), characters.next()) {
@@ -225,7 +229,7 @@ fn is_word(single: &str, is_first: bool) -> bool {
     }
 }
 
-/// Whether it is a letter of Han, Hiragana, Katakana or Hangul.
+/// Whether a character is a letter of Han, Hiragana, Katakana or Hangul.
 pub(crate) fn is_in_pairs(character: char) -> bool {
     let is_there = matches!(
         character,
@@ -252,7 +256,7 @@ pub(crate) fn is_han(character: char) -> bool {
     )
 }
 
-/// Whether it is a letter or a sign of Thai, Lao, Burmese or Khmer.
+/// Whether a character is a letter or a sign of Thai, Lao, Burmese or Khmer.
 pub(crate) fn is_of_syllable(character: char) -> bool {
     matches!(
         character,
@@ -271,9 +275,9 @@ pub(crate) fn is_of_syllable(character: char) -> bool {
     )
 }
 
-/// Whether a syllable begins with a character, by a rule that needs no dictionary: a vowel before
-/// its consonant and a consonant begin one. A consonant under another one, or without a vowel in
-/// Burmese, does not.
+/// Whether a syllable begins at a character, by a rule without a dictionary. A syllable begins at a
+/// vowel that is written before its consonant, and at a consonant. It does not begin at a subscript
+/// consonant, or at a consonant without a vowel in Burmese.
 fn begins_syllable(before: Option<char>, character: char, next: Option<char>) -> bool {
     let is_letter = matches!(
         character,

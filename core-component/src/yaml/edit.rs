@@ -1,5 +1,5 @@
-//! Changes to a text of YAML, as splices. Each change concerns one entry or item and leaves every
-//! other byte as it is.
+//! Changes a YAML text by splices. Each change concerns one entry or item and leaves all other
+//! bytes as they are.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::text::{line_after, line_start};
 pub(crate) struct Editor<'a> {
     text: &'a str,
     splices: Vec<(Range<usize>, String)>,
-    /// New values. They come before what else is changed at the same place.
+    /// New values of existing keys. They are sorted before other splices at the same offset.
     values: Vec<(Range<usize>, String)>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Editor<'a> {
         !self.splices.is_empty() || !self.values.is_empty()
     }
 
-    /// The changes, in order.
+    /// Returns the changes as splices, in ascending order.
     pub fn splices(mut self) -> Vec<Splice> {
         self.values.append(&mut self.splices);
         self.values.sort_by_key(|(range, _)| (range.start, range.end));
@@ -33,14 +33,14 @@ impl<'a> Editor<'a> {
         self.values.into_iter().map(splice).collect()
     }
 
-    /// The text with all changes. `None` if two of them overlap.
+    /// Returns the text with all changes. `None` if two changes overlap.
     pub fn finish(self) -> Option<String> {
         let text = self.text;
         let spliced = Splice::all(&self.splices(), text.as_bytes().to_vec())?;
         String::from_utf8(spliced).ok()
     }
 
-    /// Gives a key of a mapping a value. A new key becomes the last one.
+    /// Sets the value of a key of a mapping. A new key becomes the last key.
     pub fn set(&mut self, mapping: &Node, key: &str, new: &New) {
         match mapping.entry(key) {
             Some(entry) => self.replace(mapping, entry, new),
@@ -48,7 +48,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Removes a key of a mapping, if it is there.
+    /// Removes a key of a mapping. Does nothing if the mapping does not have the key.
     pub fn remove(&mut self, mapping: &Node, key: &str) {
         let Value::Mapping { entries, is_flow } = &mapping.value else { return };
         let is_it = |entry: &Entry| entry.key.text() == Some(key);
@@ -58,12 +58,14 @@ impl<'a> Editor<'a> {
                 entries.iter().map(|of| of.key.span.start..self.end_of(of)).collect();
             self.splice(without(&spans, at), String::new());
         } else if entries.len() == 1 && !self.has_changes() {
-            // A block mapping cannot be empty. A new key may follow it.
+            // A block mapping cannot be empty, so it becomes `{}`, unless there are other changes,
+            // which may add a key.
             self.splice(mapping.span.clone(), "{}".into());
         } else {
             let start = entries[at].key.span.start;
             let range = match entries.get(at + 1) {
-                // A key that shares its line with the dash of an item goes without the dash.
+                // The key is on the line of an item's dash. The dash stays, and the next key moves
+                // up to it.
                 Some(next) if !self.begins_line(start) => start..next.key.span.start,
                 _ => self.lines(start, self.end_of(&entries[at])),
             };
@@ -71,9 +73,9 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Removes the items of a sequence with these numbers, and inserts new ones, each before the
-    /// item that now has its number, or after the last one. Both lists are in ascending order. A
-    /// missing sequence becomes the last key of its parent.
+    /// Removes the items of a sequence with the indexes in `removed`. Inserts each new item before
+    /// the item that now has its index, or after the last item. Both lists are in ascending order.
+    /// A missing sequence is added to the parent as its last key.
     pub fn change_items(
         &mut self,
         parent: &Node,
@@ -109,7 +111,7 @@ impl<'a> Editor<'a> {
                     }
                 }
             }
-            // A list in flow style is written anew from the texts of its items.
+            // A list in flow style is rewritten as a whole from the texts of its items.
             Value::Sequence { items, is_flow: true } if removed.len() < items.len() => {
                 let mut texts = Vec::new();
                 for at in 0..=items.len() {
@@ -122,7 +124,7 @@ impl<'a> Editor<'a> {
                 }
                 self.values.push((self.value_range(entry), format!(" [{}]", texts.join(", "))));
             }
-            // The list is empty now or was so before.
+            // The list was empty before or is empty now, or the value is not a list.
             _ => {
                 let new = New::Items(inserted.iter().map(|(_, new)| new.clone()).collect());
                 let column = self.column_at(entry.key.span.start) + 2;
@@ -137,7 +139,7 @@ impl<'a> Editor<'a> {
     }
 
     fn replace(&mut self, mapping: &Node, entry: &Entry, new: &New) {
-        // An empty list has no style of its own.
+        // An empty list is always in flow style, so its style does not count.
         let is_empty = entry.value.items().is_some_and(<[_]>::is_empty);
         let is_flow = mapping.is_flow() || !is_empty && entry.value.is_flow();
         let text = match (is_flow, &entry.value.value) {
@@ -153,7 +155,7 @@ impl<'a> Editor<'a> {
         self.values.push((self.value_range(entry), text));
     }
 
-    /// Adds an entry after the last one.
+    /// Adds an entry after the last entry of a mapping.
     fn append(&mut self, mapping: &Node, key: &str, new: &New) {
         let entries = mapping.entries().unwrap_or_default();
         match (mapping.is_flow(), entries.last()) {
@@ -175,7 +177,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Inserts whole lines below the line that `end` is on.
+    /// Inserts whole lines after the line that contains the offset `end`.
     fn insert_lines_after(&mut self, end: usize, lines: &str) {
         let at = self.line_after(self.trimmed(end));
         let is_unended = at > 0 && !self.text[..at].ends_with(['\n', '\r']);
@@ -187,7 +189,7 @@ impl<'a> Editor<'a> {
         self.splice(at..at, text);
     }
 
-    /// The range from the colon of an entry to the end of its value.
+    /// The range after the colon of an entry, up to the end of its value.
     fn value_range(&self, entry: &Entry) -> Range<usize> {
         let colon = self.colon(entry);
         colon + 1..self.end_of(entry)
@@ -198,28 +200,28 @@ impl<'a> Editor<'a> {
         end + self.text[end..].find(':').unwrap_or(0)
     }
 
-    /// The end of an entry, without the white space after it.
+    /// The end of an entry, without trailing white space.
     fn end_of(&self, entry: &Entry) -> usize {
         self.trimmed(entry.value.span.end).max(self.colon(entry) + 1)
     }
 
     fn trimmed(&self, end: usize) -> usize {
-        // Other white space of Unicode is part of a value.
+        // Only YAML white space: other Unicode white space is part of a value.
         self.text[..end].trim_end_matches([' ', '\t', '\n', '\r']).len()
     }
 
-    /// The dash of an item of a block sequence.
+    /// The offset of the dash of an item of a block sequence.
     fn dash(&self, item: &Node) -> usize {
         let before = &self.text[..item.span.start];
         before.rfind('-').unwrap_or(0)
     }
 
-    /// The lines from `start` to `end`, whole.
+    /// The range of the whole lines from offset `start` to offset `end`.
     fn lines(&self, start: usize, end: usize) -> Range<usize> {
         self.line_start(start)..self.line_after(self.trimmed(end))
     }
 
-    /// The beginning of a line. The first line begins after a byte order mark.
+    /// The offset at which the line of `at` begins. The first line begins after a byte order mark.
     fn line_start(&self, at: usize) -> usize {
         match line_start(self.text, at) {
             0 if self.text.starts_with('\u{feff}') => '\u{feff}'.len_utf8().min(at),
@@ -235,7 +237,7 @@ impl<'a> Editor<'a> {
         self.text[self.line_start(at)..at].trim().is_empty()
     }
 
-    /// The column of a block mapping.
+    /// The column of the keys of a block mapping.
     fn column(&self, mapping: &Node) -> usize {
         let first = mapping.entries().and_then(<[_]>::first);
         first.map_or(0, |entry| self.column_at(entry.key.span.start))
@@ -245,7 +247,7 @@ impl<'a> Editor<'a> {
         self.text[self.line_start(at)..at].chars().count()
     }
 
-    /// The line end of the text: that of its first line.
+    /// The line ending of the text, which is that of its first line.
     fn line_end(&self) -> &'static str {
         let first = self.text.find(['\n', '\r']).map(|at| &self.text[at..]);
         match first {
@@ -260,7 +262,7 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// The range that removes one of these items with one comma.
+/// The range to cut so that an item is removed together with one comma.
 fn without(spans: &[Range<usize>], at: usize) -> Range<usize> {
     match (at, spans.get(at + 1)) {
         (0, Some(next)) => spans[0].start..next.start,

@@ -1,21 +1,21 @@
-//! A quick reader for the form in which indexes are written: a mapping whose values are lists. A list
-//! is `[]`, or it has mappings in block style with plain words as values.
+//! A fast reader for the form in which we write indexes: a mapping whose values are lists. A list
+//! is `[]`, or it has mappings in block style whose values are plain words.
 //!
-//! It reads a long index many times faster than the parser, and gives the same nodes.
+//! For a long index, this reader is many times faster than the parser. It returns the same nodes.
 
 use std::ops::Range;
 
 use super::node::{Entry, Node, Value};
 
-/// The indentations of the items of a list and of the further keys of an item.
+/// The prefixes of lines in a list: of the first key of an item, and of the item's further keys.
 const DASH: &str = "  - ";
 const KEY: &str = "    ";
 
 /// The maximum number of keys of a mapping.
 const MAX_KEYS: usize = 16;
 
-/// Reads a text in the form that the module describes. `None` for any other text, which the parser
-/// then reads.
+/// Reads a text in the form that the module documentation describes. `None` for any other text:
+/// then the caller uses the parser.
 pub(super) fn read(text: &str) -> Option<Node> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut at = 0;
@@ -47,20 +47,21 @@ pub(super) fn read(text: &str) -> Option<Node> {
     }
     let first = entries.first()?;
     let last = entries.last()?;
-    // A list without items is null, which only the parser places.
+    // A key without `[]` and without items has the value null, whose place only the parser finds.
     let has_items = |entry: &Entry| matches!(entry.value.value, Value::Sequence { .. });
     let span = first.key.span.start..last.value.span.end;
     entries.iter().all(has_items).then_some(())?;
     Some(Node { span, value: Value::Mapping { entries, is_flow: false } })
 }
 
-/// Adds an entry to a mapping of a few keys, each there once.
+/// Adds an entry to a mapping. `None` if the key is there already or the mapping has [`MAX_KEYS`]
+/// keys.
 fn push(entries: &mut Vec<Entry>, entry: Entry) -> Option<()> {
     let is_new = entries.iter().all(|known| known.key.text() != entry.key.text());
     (is_new && entries.len() < MAX_KEYS).then(|| entries.push(entry))
 }
 
-/// A line that begins a list: `key:`, `key: ` or `key: []`.
+/// Reads a line that begins a list: `key:`, `key: ` or `key: []`.
 fn list(line: &str, start: usize) -> Option<Entry> {
     let (key, rest) = line.split_once(':')?;
     let key = word(key, start)?;
@@ -80,7 +81,8 @@ fn null() -> Value {
     Value::Scalar { text: String::new(), is_plain: true }
 }
 
-/// The items of a list in block style, which begins with its first item at `dash`.
+/// Returns the items of a list in block style. A list without items yet becomes a sequence that
+/// begins at `dash`, the dash of its first item. `None` if the value is not such a list.
 fn open_list(list: &mut Node, dash: usize) -> Option<&mut Vec<Node>> {
     if let Value::Scalar { .. } = list.value {
         list.value = Value::Sequence { items: Vec::new(), is_flow: false };
@@ -92,14 +94,15 @@ fn open_list(list: &mut Node, dash: usize) -> Option<&mut Vec<Node>> {
     }
 }
 
-/// A line with a key and a value.
+/// Reads a line with a key and a value. `None` if either is not a plain word.
 fn pair(line: &str, start: usize) -> Option<Entry> {
     let (key, value) = line.split_once(": ")?;
     let at = start + key.len() + 2;
     Some(Entry { key: word(key, start)?, value: word(value, at)? })
 }
 
-/// A plain scalar of characters that mean nothing to YAML. A colon within it is one of a time.
+/// Reads a plain scalar of characters without a meaning in YAML. A colon, as in a time, must be
+/// followed by such a character.
 fn word(text: &str, start: usize) -> Option<Node> {
     let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.');
     let bytes = text.as_bytes();

@@ -1,8 +1,8 @@
-//! The part of YAML that memories, indexes and registries need, with the place of every value in the
-//! text. A change is a few splices, so comments and formatting around it stay.
+//! The part of YAML that memories, indexes and registries need. Each value has its place in the
+//! text. A change splices the text, so comments and formatting around the change stay.
 //!
-//! Anchors, aliases and tags are refused: no file of these formats has a use for them, and a few
-//! aliases can stand for gigabytes.
+//! Anchors, aliases and tags are refused: files of these formats do not need them, and a few
+//! aliases can expand to gigabytes.
 
 mod edit;
 mod lines;

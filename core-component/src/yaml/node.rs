@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-/// A value and its place in the text, in bytes.
+/// A value, and its byte range in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// For a block scalar, the range begins after its `|` or `>`. For an empty value it is empty.
+    /// The byte range of the value in the text. The range of a block scalar begins after its `|` or
+    /// `>`. The range of an empty value is empty.
     pub span: Range<usize>,
     pub value: Value,
 }
@@ -25,7 +26,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// The text of a scalar; none for null and for a collection.
+    /// The text of a scalar. `None` for null, and for a sequence or mapping.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, is_plain } => {
@@ -41,7 +42,7 @@ impl Node {
         matches!(self.value, Value::Scalar { .. }) && self.text().is_none()
     }
 
-    /// The items of a sequence; none if it is something else.
+    /// The items of a sequence. `None` for other values.
     pub fn items(&self) -> Option<&[Node]> {
         match &self.value {
             Value::Sequence { items, .. } => Some(items),
@@ -49,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Whether it is a collection in flow style.
+    /// Whether the value is a sequence or mapping in flow style.
     pub fn is_flow(&self) -> bool {
         matches!(
             self.value,
@@ -57,8 +58,8 @@ impl Node {
         )
     }
 
-    /// Whether it is a list of mappings in block style, each of which begins right after `- `. After
-    /// splices into such a list, the text need not be checked.
+    /// Whether the value is a list of mappings in block style, each of which begins right after `-
+    /// `. After splices into such a list, the resulting text need not be checked.
     pub fn is_list_of_blocks(&self, text: &str) -> bool {
         let is_block = |item: &Node| {
             let before = text[..item.span.start].rsplit('\n').next().unwrap_or_default();
@@ -71,7 +72,7 @@ impl Node {
         }
     }
 
-    /// The entries of a mapping; none if it is something else.
+    /// The entries of a mapping. `None` for other values.
     pub fn entries(&self) -> Option<&[Entry]> {
         match &self.value {
             Value::Mapping { entries, .. } => Some(entries),
@@ -79,17 +80,19 @@ impl Node {
         }
     }
 
-    /// The entry of a mapping with this key.
+    /// The entry of a mapping with this key. `None` if there is none, or if the value is not a
+    /// mapping.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries()?.iter().find(|entry| entry.key.text() == Some(key))
     }
 
-    /// The value of a mapping's key, if there is one that is not null.
+    /// The value of a key of a mapping. `None` if the key is missing or its value is null, or if
+    /// this value is not a mapping.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value).filter(|value| !value.is_null())
     }
 
-    /// Whether two values are equal, wherever they are.
+    /// Whether two values are equal. Their places and styles do not count.
     pub fn is_same(&self, other: &Node) -> bool {
         match (&self.value, &other.value) {
             (Value::Scalar { .. }, Value::Scalar { .. }) => self.text() == other.text(),
@@ -108,10 +111,10 @@ impl Node {
     }
 }
 
-/// Why a text is not YAML that these formats use.
+/// Why a text is not YAML, or not in the part of YAML that is supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct YamlError {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
     pub message: String,
 }

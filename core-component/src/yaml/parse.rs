@@ -1,4 +1,5 @@
-//! From text to nodes. The parser is not recursive, and neither is this, so depth costs no stack.
+//! Parses a text into nodes. Neither the parser nor this module is recursive, so deep nesting needs
+//! no stack.
 
 use std::ops::Range;
 
@@ -11,14 +12,15 @@ use crate::text::line_of;
 /// The maximum depth of collections.
 const MAX_DEPTH: usize = 32;
 
-/// Parses a text with at most this many values and keys. `None` if there is none, only comments.
+/// Parses a text with at most `max_nodes` values and keys. `None` if the text has no value, for
+/// example only comments.
 ///
 /// # Errors
 ///
-/// The first reason why the text cannot be used: it is no YAML, is too deep or has too many values,
-/// has an anchor, an alias or a tag, more than one document, or a key twice.
+/// The first reason why the text cannot be used: it is not YAML, is nested too deep or has too many
+/// values, has an anchor, an alias or a tag, has more than one document, or has the same key twice.
 pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlError> {
-    // Three bytes hold at most one value or key.
+    // A value or key takes at least three bytes. So a text this short cannot have too many nodes.
     let is_short = text.len() / 3 <= max_nodes;
     match lines::read(text).filter(|_| is_short) {
         Some(root) => Ok(Some(root)),
@@ -26,7 +28,7 @@ pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlEr
     }
 }
 
-/// Parses a text of any form.
+/// Parses a text of any form with the full parser.
 pub(super) fn parse_events(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlError> {
     let mut builder = Builder::new(text, max_nodes);
     for event in Parser::new_from_str(text) {
@@ -39,7 +41,7 @@ pub(super) fn parse_events(text: &str, max_nodes: usize) -> Result<Option<Node>,
     Ok(builder.root)
 }
 
-/// A collection that has not ended.
+/// A sequence or mapping whose end has not been read yet.
 struct Open {
     start: usize,
     is_flow: bool,
@@ -53,7 +55,7 @@ enum Contents {
 
 struct Builder<'a> {
     text: &'a str,
-    /// The byte offset of each character. Empty if the two are the same.
+    /// The byte offset of each character. Empty if the text is ASCII: then both are the same.
     offsets: Vec<u32>,
     open: Vec<Open>,
     nodes_left: usize,
@@ -111,7 +113,8 @@ impl<'a> Builder<'a> {
             let message = format!("collections are nested more than {MAX_DEPTH} deep");
             return Err(self.error(range.start, &message));
         }
-        // A block collection begins with its first item: it has no character of its own.
+        // The span of a block collection's start is empty: the collection has no bracket of its
+        // own.
         self.open.push(Open { start: range.start, is_flow: !range.is_empty(), contents });
         Ok(())
     }
@@ -179,7 +182,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The place of a value. The parser places an empty one before the colon of its key.
+/// Returns the place of a value. The parser places an empty value before the colon of its key; this
+/// corrects it.
 fn place_of(text: &str, key: &Node, value: &Node) -> Range<usize> {
     if !matches!(&value.value, Value::Scalar { text, is_plain: true } if text.is_empty()) {
         return value.span.clone();
@@ -190,7 +194,7 @@ fn place_of(text: &str, key: &Node, value: &Node) -> Range<usize> {
     at..at
 }
 
-/// A key that is there before, too.
+/// Returns a key that occurs a second time in a mapping. `None` if all keys differ.
 fn twin(entries: &[Entry]) -> Option<&Node> {
     let mut keys: Vec<&Node> = entries.iter().map(|entry| &entry.key).collect();
     keys.sort_by_key(|key| (key.text(), key.span.start));

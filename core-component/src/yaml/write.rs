@@ -1,5 +1,5 @@
-//! Values that are written. A text is plain where every YAML parser reads it back as that text, and
-//! otherwise in double quotes, as JSON has it.
+//! Writes values as YAML. A text is written plain if every YAML parser reads it back as the same
+//! text, and otherwise in double quotes, in the form of JSON.
 
 use super::node::{Entry, Node, Value};
 
@@ -7,7 +7,7 @@ use super::node::{Entry, Node, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum New {
     Text(String),
-    /// A text that is written as it is, such as a timestamp or a number.
+    /// A scalar that is written as it is, without quotes, such as a timestamp or a number.
     Plain(String),
     /// A sequence.
     Items(Vec<New>),
@@ -34,8 +34,8 @@ impl New {
         Self::Mapping(entries.into_iter().map(|(key, value)| (Self::text(key), value)).collect())
     }
 
-    /// The value of a node, for another place. A plain scalar that can be a number, a date or null
-    /// stays plain.
+    /// Returns the value of a node, to be written elsewhere. A plain scalar that can be a number, a
+    /// date or null stays plain.
     pub fn from_node(node: &Node) -> Self {
         match &node.value {
             Value::Scalar { .. } if node.is_null() => Self::plain("null"),
@@ -50,7 +50,7 @@ impl New {
         }
     }
 
-    /// An entry of a mapping, for another place.
+    /// Returns an entry of a mapping, to be written elsewhere.
     pub fn entry_of(entry: &Entry) -> NewEntry {
         (Self::from_node(&entry.key), Self::from_node(&entry.value))
     }
@@ -72,7 +72,7 @@ impl New {
         }
     }
 
-    /// The value in flow style, on one line.
+    /// Returns the value in flow style, on one line.
     pub fn flow(&self) -> String {
         match self {
             Self::Text(text) => scalar(text),
@@ -89,7 +89,8 @@ impl New {
         }
     }
 
-    /// The text after the colon of a key, in block style. `column` is that of the lines below it.
+    /// Returns the text to write after the colon of a key, in block style. `column` is the column
+    /// of the lines below the key.
     pub fn after_colon(&self, column: usize, line_end: &str) -> String {
         let margin = format!("{line_end}{}", " ".repeat(column));
         match self {
@@ -98,7 +99,7 @@ impl New {
             Self::Items(items) => {
                 let item = |item: &Self| {
                     let lines = item.after_colon(column + 2, line_end);
-                    // The first line of an item begins with its dash.
+                    // The first line of an item follows the dash.
                     format!("{margin}- {}", lines.trim_start_matches(['\n', '\r', ' ']))
                 };
                 items.iter().map(item).collect()
@@ -115,13 +116,14 @@ impl New {
     }
 }
 
-/// A text as a scalar.
+/// Returns a text as a scalar, plain or quoted.
 pub(super) fn scalar(text: &str) -> String {
     if is_safe(text) { text.to_owned() } else { serde_json::to_string(text).unwrap_or_default() }
 }
 
-/// Whether a text that was plain can be so in block and flow style. YAML reads a plain text of other
-/// characters as a text, quoted or not.
+/// Whether a text that was a plain scalar stays valid as a plain scalar, in block and flow style.
+/// Only numbers, dates, null and the like need this: a plain scalar with other characters is a
+/// text, which may be quoted.
 fn is_simple(text: &str) -> bool {
     let bytes = text.as_bytes();
     let next_is_sound = |at: usize, others: &[u8]| {
@@ -135,8 +137,8 @@ fn is_simple(text: &str) -> bool {
     })
 }
 
-/// Whether a text can be plain: it begins with an ASCII letter or `/`, and nothing in it can mean
-/// anything else to YAML 1.1 or 1.2, in block or flow style.
+/// Whether a text can be written plain: it begins with an ASCII letter or `/`, and no part of it
+/// has another meaning in YAML 1.1 or 1.2, in block or flow style.
 fn is_safe(text: &str) -> bool {
     let is_word = matches!(
         text.to_ascii_lowercase().as_str(),

@@ -1,4 +1,4 @@
-//! Changing files under the lock.
+//! Changes files under the lock of the tree.
 
 use super::error::Error;
 use super::interrupted;
@@ -7,16 +7,16 @@ use super::tree::Files;
 use crate::source::Owner;
 use crate::storage::{Change, ErrorCode, MAX_CHANGES};
 
-/// How often a change is attempted while programs that take no lock change the same files.
+/// How many times a change is planned in all, if programs that take no lock change the same files.
 const ATTEMPTS: usize = 4;
 
-/// The most files that a call changes: a commit has 1,000 changes, and the first may be
-/// the list of renames.
+/// The maximum number of files that a call changes. A commit takes one change more, because its
+/// first change may be the note about renames.
 pub(super) const MAX_FILES: usize = MAX_CHANGES - 1;
 
-/// Plans changes under the lock and commits them at once. `plan` reads what it changes, and may run
-/// several times; the last run counts. So of two calls that edit one file, the second finds the edit of
-/// the first.
+/// Plans changes under the lock and commits them in one commit. `plan` reads the files that it
+/// changes. It may run several times; the result of the last run counts. If two calls edit the same
+/// file, the second call sees the edit of the first.
 pub(super) fn change<T>(
     files: &Files<'_>,
     plan: impl Fn() -> Result<(T, Vec<Change>), Error>,
@@ -29,7 +29,8 @@ pub(super) fn change<T>(
         if changes.is_empty() {
             return Ok(answer);
         }
-        // Nothing interrupts a commit that is made as a whole. Between two, others would find the note.
+        // An atomic commit needs no note, because it cannot be interrupted midway. With a note,
+        // others could find it before the second commit removes it.
         let is_atomic = files.tree.has_atomic_commits();
         let note = if is_atomic { None } else { interrupted::note(&changes) };
         let (first, last) = note.map_or((None, None), |(put, remove)| (Some(put), Some(remove)));

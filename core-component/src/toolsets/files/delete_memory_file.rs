@@ -49,13 +49,13 @@ pub(super) fn delete(files: &Files<'_>, path: &FilePath) -> Result<(), Error> {
     })
 }
 
-/// The file at a path, or all files in the directory there, with the versions of their bytes. `verb`
-/// says what is to be done with them.
+/// Returns the file at a path, or all files below the directory there, each with the version of its
+/// contents. `verb` is for messages: what is to be done with the files.
 ///
 /// # Errors
 ///
-/// `NOT_FOUND`; `LIMIT_EXCEEDED` for more files than one commit changes; an error for an entry that
-/// is no file.
+/// `NOT_FOUND` if nothing is at the path, `LIMIT_EXCEEDED` for more files than one commit changes,
+/// or the error for an entry that is not a memory file.
 pub(super) fn all(
     files: &Files<'_>,
     path: &FilePath,

@@ -1,14 +1,14 @@
-//! The messages of this toolset's errors. Those that Anthropic documents for the memory tool are word
-//! for word: models are trained on them.
+//! The messages of this toolset's errors. Messages that Anthropic documents for the memory tool are
+//! repeated word for word, because models are trained on them.
 
 use super::path::FilePath;
 pub(super) use crate::error::{Code, Error};
 use crate::listing::listed;
 
-/// The most characters of an argument that a message quotes.
+/// The maximum number of characters of an argument that a message quotes.
 const MAX_QUOTED: usize = 200;
 
-/// The most lines that a message lists.
+/// The maximum number of lines or names that a message lists.
 const MAX_LINES: usize = 20;
 
 /// The paths that are accepted, in words.
@@ -21,27 +21,27 @@ impl Error {
         Self::at(Code::InvalidPath, message, field, PATH_ACCEPTED.into())
     }
 
-    /// No memory file can have the path. `reason` follows `it`.
+    /// No memory file can have the path. In the message, `reason` follows `it`.
     pub(super) fn invalid_file_path(text: &str, field: &str, reason: &str) -> Self {
         let shown = quoted(text);
         let message = format!("`{field}` `{shown}` is no path of a memory file: it {reason}");
         Self::at(Code::InvalidPath, message, field, PATH_ACCEPTED.into())
     }
 
-    /// Nothing is at a path that was to be viewed.
+    /// A path to view does not exist.
     pub(super) fn nothing_to_view(path: &FilePath) -> Self {
         let message = format!("The path {path} does not exist. Please provide a valid path.");
         Self::new(Code::NotFound, message)
     }
 
-    /// No file is at a path in which text was to be replaced.
+    /// A path in which text was to be replaced is not that of a file.
     pub(super) fn no_file_to_edit(path: &FilePath) -> Self {
         let message =
             format!("Error: The path {path} does not exist. Please provide a valid path.");
         Self::new(Code::NotFound, message)
     }
 
-    /// Nothing is at the path of another command.
+    /// A path does not exist, for the commands other than view and replace.
     pub(super) fn nothing_at(path: &FilePath) -> Self {
         Self::new(Code::NotFound, format!("Error: The path {path} does not exist"))
     }
@@ -55,7 +55,7 @@ impl Error {
         Self::new(Code::DestinationExists, message)
     }
 
-    /// A file is where a path needs a directory.
+    /// A path has a file where it needs a directory.
     pub(super) fn below_a_file(path: &FilePath, file: &FilePath, field: &str) -> Self {
         let message = format!(
             "Error: {path} cannot be written: {file} is a file, not a directory; choose another path"
@@ -63,13 +63,13 @@ impl Error {
         Self::at(Code::InvalidPath, message, field, "a path that is not below a file".into())
     }
 
-    /// `/memories` itself was to be deleted or renamed.
+    /// The call would delete or rename `/memories` itself.
     pub(super) fn root(verb: &str, field: &str) -> Self {
         let message = format!("Cannot {verb} the /memories directory itself");
         Self::at(Code::InvalidPath, message, field, "a path below `/memories`".into())
     }
 
-    /// A directory was to be moved into itself.
+    /// The call would move a directory into itself.
     pub(super) fn into_itself(old: &FilePath, new: &FilePath) -> Self {
         let message = format!("Error: {old} cannot be renamed to {new}, which is inside it");
         Self::at(Code::InvalidInput, message, "new_path", format!("a path outside of `{old}`"))
@@ -83,7 +83,7 @@ impl Error {
         Self::at(Code::InvalidInput, message, "old_str", "a text that is in the file".into())
     }
 
-    /// The text to replace occurs several times: in these lines.
+    /// The text to replace occurs several times, in the lines with these numbers.
     pub(super) fn ambiguous(old_str: &str, lines: &[usize]) -> Self {
         let mut numbers: Vec<_> = lines.iter().take(MAX_LINES).map(usize::to_string).collect();
         if lines.len() > MAX_LINES {
@@ -129,13 +129,13 @@ impl Error {
         Self::new(Code::LimitExceeded, message)
     }
 
-    /// The bytes of a file are no text. They stay as they are.
+    /// The contents of a file are not UTF-8. The file is not changed.
     pub(super) fn not_text(path: &FilePath) -> Self {
         let message = format!("Error: {path} is not UTF-8 text, and was not changed");
         Self::new(Code::CorruptedData, message)
     }
 
-    /// An entry that is neither a file nor a directory, or has a name that no path can have.
+    /// An entry is neither a file nor a directory, or has a name that no path can have.
     pub(super) fn not_a_file(path: &FilePath) -> Self {
         let message = format!(
             "{path} is a link, or has a name that no memory file can have: a person can rename it or \
@@ -144,7 +144,7 @@ impl Error {
         Self::new(Code::StorageError, message)
     }
 
-    /// A file was to be where only directories of agents are.
+    /// The call would make a file in place of the directory of an agent.
     pub(super) fn file_for_an_agent(path: &FilePath, field: &str) -> Self {
         let message = format!(
             "Error: {path} is the directory of an agent, and cannot be a file: choose a path below \
@@ -160,7 +160,7 @@ impl Error {
         Self::new(Code::StorageError, message.to_owned())
     }
 
-    /// The first segment of the path is none of the agents that the caller reaches.
+    /// The first segment of the path is not the name of an agent that the caller reaches.
     pub(super) fn not_an_agent(path: &FilePath, agents: &[String]) -> Self {
         let agents: Vec<String> = agents.iter().map(|name| format!("/memories/{name}")).collect();
         let remedy = if agents.is_empty() {
@@ -173,7 +173,7 @@ impl Error {
     }
 }
 
-/// The beginning of an argument, for a message.
+/// Returns the beginning of an argument, for a message.
 fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{}...", &text[..end]),

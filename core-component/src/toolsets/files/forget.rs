@@ -1,4 +1,4 @@
-//! Removing a text from the files, or a file.
+//! Removes a text from all files, or removes one file, for `forget_memory`.
 
 use super::change::change;
 use super::delete_memory_file::delete;
@@ -12,12 +12,12 @@ use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Wanted, marks, rang
 use crate::storage::{Area, Change};
 use crate::tool::{Call, Checked, Forget};
 
-/// The most hidden files and directories that an answer names.
+/// The maximum number of hidden files and directories that an answer names.
 const MAX_HIDDEN: usize = 20;
 
 pub(super) const FORGET: Forget = Forget { toolset: "files", run };
 
-/// Looks through the files that the caller reaches. They belong to no agent.
+/// Removes what is wanted from the files that the caller reaches. Files belong to no agent.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     match forgetting.wanted {
         Wanted::Text(secret) => look_through(&Files::open(call)?, secret, forgetting)?,
@@ -31,7 +31,7 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// Removes a file, whole.
+/// Removes a whole file.
 fn forget_file(
     files: &Files<'_>,
     path: &FilePath,
@@ -83,7 +83,7 @@ fn look_through(
     Ok(())
 }
 
-/// Whether a file has a text, which is removed unless nothing is to be changed.
+/// Removes a text from a file, unless `dry_run` is set. Returns whether the file has the text.
 fn forget_in(
     files: &Files<'_>,
     path: &FilePath,

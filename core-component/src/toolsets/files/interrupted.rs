@@ -1,7 +1,8 @@
-//! Renames of a directory that were interrupted.
+//! Completes renames of a directory that were interrupted.
 //!
-//! A commit renames one file after the other. So before the first, the same commit writes down all of
-//! them in the bookkeeping. If it stops midway, the next writer renames the rest, as far as it can.
+//! A commit renames one file after the other. So the same commit first writes a note with all
+//! renames to the bookkeeping area. If the commit stops midway, the next writer makes the remaining
+//! renames, as far as possible.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Writer, version_of};
 
 const PATH: &str = "rename.json";
 
-/// A file that is renamed: its paths in the tree, and the version of its bytes.
+/// The rename of one file: its paths in the tree, and the version of its contents.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Renamed {
@@ -20,8 +21,8 @@ struct Renamed {
     version: String,
 }
 
-/// The change that writes down the renames among these changes, and the one that removes the note
-/// again. `None` unless there are several.
+/// Returns the change that writes a note about the renames among these changes, and the change that
+/// deletes the note. `None` for fewer than two renames.
 pub(super) fn note(changes: &[Change]) -> Option<(Change, Change)> {
     let renamed = changes.iter().filter_map(|change| match change.clone() {
         Change::Rename { from, to, expects, .. } => Some(Renamed { from, to, version: expects }),
@@ -42,16 +43,16 @@ fn removal(version: String) -> Change {
     Change::Delete { area: Area::Bookkeeping, path: PATH.to_owned(), expects: version }
 }
 
-/// Completes the renames that were interrupted, if there are any, each by itself. A file that somebody
-/// has changed or moved meanwhile stays where it is, and nothing is overwritten.
+/// Makes the renames of an interrupted commit, if there is a note, each in a commit of its own.
+/// Nothing is overwritten. A file that somebody has changed or moved meanwhile stays where it is.
 ///
-/// A file that cannot be renamed stays where it is, too, and the note goes all the same. The writer may
-/// be another caller, whose change does not depend on that file, and who may not hear of its path.
+/// The note is deleted even if a file cannot be renamed. The writer may be another caller, whose
+/// change does not depend on that file, and who may not be told its path.
 pub(super) fn complete(files: &Files<'_>, writer: &dyn Writer) -> Result<(), Error> {
     let Some(note) = files.tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES)? else {
         return Ok(());
     };
-    // Of a note that no call has written, nothing is to be completed.
+    // A note that is not valid JSON was not written by this toolset: it has no renames.
     let renamed: Vec<Renamed> = serde_json::from_slice(&note.contents).unwrap_or_default();
     for Renamed { from, to, version } in renamed {
         let area = Area::Documents;

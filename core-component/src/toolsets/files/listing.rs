@@ -1,4 +1,4 @@
-//! The view of a directory.
+//! Lists a directory for `view_memory_file`.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,25 @@ use super::path::FilePath;
 use super::tree::Files;
 use super::walk::{Walk, Which};
 
-/// How deep a view goes.
+/// How many levels of directories a listing has.
 const DEPTH: usize = 2;
 
-/// The most entries of a view.
+/// The maximum number of entries of a listing.
 const MAX_ENTRIES: usize = 1_000;
 
-/// The most notes about what is left out.
+/// The maximum number of notes about what is not listed.
 const MAX_NOTES: usize = 5;
 
-/// An entry of a view.
+/// An entry of a listing.
 #[derive(Default)]
 struct Item {
     is_directory: bool,
-    /// The bytes of a file, or of all files that are listed below a directory.
+    /// The bytes of a file, or the total bytes of all files below a directory.
     size: u64,
 }
 
-/// The files and directories below a directory, with their sizes, in the order of their names.
+/// Returns the listing: the files and directories below a directory, with their sizes, in the order
+/// of their names.
 pub(super) fn listing(files: &Files<'_>, directory: &FilePath) -> Result<String, Error> {
     let Walk { files: found, left, .. } = Walk::new(files, directory, Which::Listed)?;
     let mut items: BTreeMap<Vec<&str>, Item> = BTreeMap::new();
@@ -60,7 +61,7 @@ pub(super) fn listing(files: &Files<'_>, directory: &FilePath) -> Result<String,
     Ok(lines.join("\n"))
 }
 
-/// A size for people.
+/// Formats a size for people, such as `1.5K`.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["B", "K", "M", "G"];
     let unit = UNITS.len() - 1;

@@ -1,9 +1,10 @@
 //! The `files` toolset: text files below `/memories`, with the commands that the memory tool of
 //! Anthropic (`memory_20250818`) sends.
 //!
-//! Models are trained on its commands, its arguments and the texts of its answers, so they are the
-//! same here. Each tool has the name of its command and `_memory_file`. A file is what a model or a
-//! person wrote, byte for byte: an edit changes nothing but the edited text.
+//! Models are trained on the commands of that tool, on their arguments and on the texts of their
+//! answers, so all of them are the same here. The name of each tool is the command and
+//! `_memory_file`. A file has exactly the bytes that a model or a person wrote: an edit changes
+//! only the edited text.
 
 mod change;
 mod create_memory_file;

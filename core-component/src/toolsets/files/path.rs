@@ -5,10 +5,10 @@ use std::fmt;
 use super::error::Error;
 use crate::storage::path::segments;
 
-/// The directory that a caller sees.
+/// The directory that callers see as the root.
 const ROOT: &str = "/memories";
 
-/// The most characters of a path in a call.
+/// The maximum number of characters of a path in a call.
 pub(super) const MAX_PATH: u32 = 4_096;
 
 /// The path of a file or a directory below `/memories`, or `/memories` itself.
@@ -18,13 +18,13 @@ pub(super) struct FilePath(String);
 impl FilePath {
     pub const ROOT: Self = Self(String::new());
 
-    /// Reads the argument `field`. A slash at the end is of no account, as in the paths of
-    /// directories that a view lists.
+    /// Parses the path in the argument `field`. A slash at the end is ignored: a view lists
+    /// directories with a slash.
     ///
     /// # Errors
     ///
-    /// `INVALID_PATH` if the path is not below `/memories`, if a file system may be unable to hold
-    /// it, and if a segment is hidden or has an encoded character that would lead elsewhere.
+    /// `INVALID_PATH` if the path is not below `/memories`, if some file system cannot store it, or
+    /// if a segment is hidden or has an encoded `.`, `/` or `\`, which could lead elsewhere.
     pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
         let refused = |reason: &str| Error::invalid_file_path(text, field, reason);
         let below = text.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -45,7 +45,8 @@ impl FilePath {
         }
     }
 
-    /// A path that storage has listed. `None` if no path of a tree leads there.
+    /// Returns the path of an entry that storage has listed in this directory. `None` if the name
+    /// is not valid in a path.
     pub fn listed(&self, name: &str) -> Option<Self> {
         let path = self.child(name);
         segments(&path.0).is_ok().then_some(path)
@@ -55,24 +56,26 @@ impl FilePath {
         self.0.is_empty()
     }
 
-    /// The path below `/memories`, without a slash before it. Empty for `/memories` itself.
+    /// Returns the path below `/memories`, without a leading slash. Empty for `/memories` itself.
     pub fn below_root(&self) -> &str {
         &self.0
     }
 
-    /// The entry with this name in a directory.
+    /// Returns the path of the entry with this name in this directory.
     pub fn child(&self, name: &str) -> Self {
         if self.is_root() { Self(name.to_owned()) } else { Self(format!("{}/{name}", self.0)) }
     }
 
-    /// The path and the directories on the way to it, without `/memories`, the outermost first.
+    /// Returns the directories above the path, the outermost first and without `/memories`, and
+    /// then the path itself.
     pub fn way(&self) -> impl Iterator<Item = Self> {
         let ends = self.0.match_indices('/').map(|(at, _)| at);
         let ends = ends.chain((!self.is_root()).then_some(self.0.len()));
         ends.map(|end| Self(self.0[..end].to_owned()))
     }
 
-    /// The rest of a path below a directory. `None` if it is not below it.
+    /// Returns the part of a path below this directory. `None` if the path is not below the
+    /// directory.
     pub fn rest<'p>(&self, path: &'p Self) -> Option<&'p str> {
         if self.is_root() { Some(&path.0) } else { path.0.strip_prefix(&self.0)?.strip_prefix('/') }
     }
@@ -84,7 +87,8 @@ impl fmt::Display for FilePath {
     }
 }
 
-/// Whether a view leaves out the entry with this name. Other programs keep their own things in such.
+/// Whether a name begins with a dot. Views leave such entries out: other programs keep their own
+/// files there.
 pub(super) fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
 }

@@ -1,4 +1,4 @@
-//! The place of the files.
+//! The place where the files are stored.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use crate::index;
 use crate::storage::{Place, Storage};
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// Its label.
+/// The label of the place.
 pub(super) const LABEL: &str = "files";
 
-/// The collection in the index of a search of all files, or of those of one agent. A search of a caller
-/// who reaches the files of some agents alone knows nothing of the others, so it leaves their index alone.
+/// Returns the name of the collection in the search index for all files, or for the files of one
+/// agent. A search by a caller of some agents does not see the files of other agents, so it could
+/// not keep an index of all files up to date.
 pub(super) fn collection(agent: Option<&str>) -> String {
     agent.map_or_else(|| "files".to_owned(), |agent| format!("files/{agent}"))
 }
 
-/// Removes files that were deleted for good from the index of every search. `paths` are those in the
-/// tree.
+/// Removes deleted files from all search indexes. `paths` are paths in the tree.
 pub(super) fn forget_in_index(storage: &dyn Storage, paths: &[&str]) {
     let mut collections = BTreeMap::from([(collection(None), paths.to_vec())]);
     for path in paths {
@@ -28,7 +28,7 @@ pub(super) fn forget_in_index(storage: &dyn Storage, paths: &[&str]) {
     }
 }
 
-/// The place as it is described to hosts.
+/// The description of the place for hosts.
 pub(super) const DIRECTORY: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Directory of the memory files",

@@ -1,4 +1,4 @@
-//! The part of a resumption that comes from the files: their paths, and how each begins.
+//! The part of `resume_memory` that comes from the files: their paths and first lines.
 
 use super::error::Error;
 use super::path::FilePath;
@@ -10,10 +10,10 @@ use crate::resume::{Item, Part, Parts};
 use crate::text::{excerpt, lines};
 use crate::tool::{Call, Checked, Resume};
 
-/// The most files that are read.
+/// The maximum number of files that are read.
 const MOST: usize = 20;
 
-/// Longer files are named only.
+/// A file with more bytes is not read: the answer has only its path.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(super) const RESUME: Resume =
@@ -56,7 +56,7 @@ fn add(files: &Files<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first line with a text.
+/// Returns the first line that has text, without the marks of a heading.
 fn beginning(text: &str) -> Option<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = lines(text).map(|(_, line)| line.trim_start_matches('#').trim());

@@ -1,4 +1,4 @@
-//! The files, as entries of a search. They belong to no agent and have no date.
+//! The files as entries of a search. Files belong to no agent and have no date.
 
 use super::error::Error;
 use super::path::FilePath;
@@ -19,7 +19,7 @@ use crate::tool::{Call, Checked, Source};
 pub(super) const SOURCE: Source =
     Source { toolset: "files", keeps_by_agent: false, collect, read, collections };
 
-/// The collections that a search of the caller looks at.
+/// Returns the collections that a search of this caller uses.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     let collection = |(_, agent): (FilePath, Option<&str>)| OwnedCollection {
         owner: owner(),
@@ -51,7 +51,8 @@ fn add(files: &Files<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the files below a directory, which are a collection of the index. Returns how many it skipped.
+/// Adds the files below a directory, which is one collection of the index. Returns how many files
+/// were skipped because the budget was used up.
 fn add_below(
     files: &Files<'_>,
     root: &FilePath,
@@ -79,7 +80,7 @@ fn add_below(
             collector.add_known(path.to_string(), &index, known);
             continue;
         }
-        // A text has no less work than bytes.
+        // The cost of a text is at least the number of its bytes.
         if OF_DOCUMENT + status.size > work.left() {
             skipped += 1;
             continue;
@@ -115,7 +116,7 @@ fn add_below(
     Ok(skipped)
 }
 
-/// Reads files again.
+/// Reads the files with these keys, for hits from an index.
 fn read(call: &Call<'_>, _: &Owner, keys: &[&DocumentKey]) -> Checked<ReadDocuments> {
     let files = Files::open(call)?;
     let read = |path: &str| -> Result<Option<ReadEntries>, Error> {
@@ -128,7 +129,7 @@ fn read(call: &Call<'_>, _: &Owner, keys: &[&DocumentKey]) -> Checked<ReadDocume
     Ok(read_paths(keys, read)?)
 }
 
-/// A file. The words of its path count, too.
+/// Makes an entry of a file. It is found by the words of its path, too.
 fn entry(files: &Files<'_>, path: &FilePath, text: &Text) -> Entry {
     let arguments = ReadArguments { path: Some(path.to_string()), ..ReadArguments::default() };
     let tool = files.call.listed("files", "view_memory_file");

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::toolset::{Setting, Takes};
 
-/// How they are described to hosts.
+/// The descriptions of the settings for hosts.
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     name: "directory",
     takes: Takes::Directory,
@@ -14,7 +14,7 @@ pub(super) const SETTINGS: &[Setting] = &[Setting {
     environment: &[],
 }];
 
-/// The settings of a call: none, because the host alone knows the directory.
+/// The settings of a call. There are none: only the host knows the directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct FilesSettings {}

@@ -13,7 +13,7 @@ use crate::storage::{Area, Change, Splice};
 use crate::text::normalise_line_ends;
 use crate::tool::{Call, Hints, Tool};
 
-/// The most occurrences that are looked for.
+/// The maximum number of occurrences that are searched for, and listed in the error.
 const MAX_OCCURRENCES: usize = 100;
 
 pub(super) struct StrReplaceMemoryFile;

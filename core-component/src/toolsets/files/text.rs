@@ -1,30 +1,31 @@
-//! The lines of a file, and edits that keep every other byte.
+//! Views and edits the lines of a file. An edit keeps all other bytes.
 //!
-//! A line ends with LF or CRLF, as the memory tool counts them. A byte order mark belongs to no line.
+//! A line ends with LF or CRLF, as in Anthropic's memory tool. A byte order mark belongs to no
+//! line.
 
 use super::error::Error;
 use super::path::FilePath;
 use crate::storage::Splice;
 
-/// The most lines of a file: their numbers have six digits.
+/// The maximum number of lines of a file: line numbers have at most six digits.
 const MAX_LINES: usize = 999_999;
 
-/// The most characters of a text in a call.
+/// The maximum number of characters of a text in a call.
 pub(super) const MAX_TEXT: u32 = 1_000_000;
 
-/// The most characters of a view. Clients cut longer answers.
+/// The maximum number of characters of a view. Clients truncate longer answers.
 const MAX_VIEW: usize = 50_000;
 
-/// The lines that a snippet shows before and after the first changed one.
+/// The number of lines that a snippet shows before and after the first changed line.
 const AROUND: usize = 2;
 
-/// The most characters of a line in a snippet.
+/// The maximum number of characters of a line in a snippet.
 const MAX_SNIPPET_LINE: usize = 500;
 
 /// A byte order mark.
 const MARK: char = '\u{feff}';
 
-/// The lines, without their ends.
+/// Returns the lines of a text, without their line endings.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_prefix(MARK).unwrap_or(text);
     text.split_terminator('\n').map(|line| line.strip_suffix('\r').unwrap_or(line))
@@ -34,11 +35,11 @@ fn numbered(number: usize, line: &str) -> String {
     format!("{number:>6}\t{line}")
 }
 
-/// Checks that a file has no more lines than a view can number.
+/// Checks that a file has at most [`MAX_LINES`] lines.
 ///
 /// # Errors
 ///
-/// `LIMIT_EXCEEDED`.
+/// `LIMIT_EXCEEDED` if the file has more lines.
 pub(super) fn check_lines(path: &FilePath, text: &str) -> Result<(), Error> {
     match lines(text).nth(MAX_LINES) {
         Some(_) => Err(Error::too_many_lines(path)),
@@ -46,12 +47,12 @@ pub(super) fn check_lines(path: &FilePath, text: &str) -> Result<(), Error> {
     }
 }
 
-/// The lines of a file with their numbers: those from the first to the last of `range`, or as many of
-/// them as fit.
+/// Returns the lines of a file with their numbers: all lines, or those of `range`. If they are too
+/// long for one view, returns the first lines and says how to view the next ones.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for a range that the file does not have, `LIMIT_EXCEEDED`.
+/// `INVALID_INPUT` if the file does not have the range, `LIMIT_EXCEEDED` if it has too many lines.
 pub(super) fn view(
     path: &FilePath,
     text: &str,
@@ -91,7 +92,7 @@ pub(super) fn view(
     Ok(view)
 }
 
-/// The first and the last line of a range. `None` if the file does not have it.
+/// Returns the first and the last line of a range. `None` if the range is outside of the file.
 fn within((first, last): (i64, i64), count: usize) -> Option<(usize, usize)> {
     let first = usize::try_from(first.max(1)).ok().filter(|first| *first <= count)?;
     let last = if last == -1 { count } else { usize::try_from(last).ok()?.min(count) };
@@ -103,7 +104,7 @@ pub(super) fn line_of(text: &str, at: usize) -> usize {
     1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The lines around the line with this number.
+/// Returns the lines around the line with this number.
 pub(super) fn snippet(text: &str, line: usize) -> String {
     let first = line.saturating_sub(AROUND).max(1);
     let shown = lines(text).enumerate().skip(first - 1).take(line + AROUND + 1 - first);
@@ -114,13 +115,14 @@ pub(super) fn snippet(text: &str, line: usize) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// The line end of a file: that of its first line. `None` if no line has one.
+/// Returns the line ending of a file, which is that of its first line. `None` if no line has an
+/// ending.
 fn line_end(text: &str) -> Option<&'static str> {
     let at = text.find('\n')?;
     Some(if text[..at].ends_with('\r') { "\r\n" } else { "\n" })
 }
 
-/// A new text with the line ends of the file that it is for.
+/// Returns a new text with the line endings of the file in which it is inserted.
 pub(super) fn with_line_ends_of(file: &str, new: &str) -> String {
     match line_end(file) {
         Some(end) => new.replace("\r\n", "\n").replace('\n', end),
@@ -128,12 +130,13 @@ pub(super) fn with_line_ends_of(file: &str, new: &str) -> String {
     }
 }
 
-/// The change that puts a text after a line of a file, as lines of their own. 0 is before the first
-/// line. The file ends with a line end afterwards if and only if it did before; an empty one then does.
+/// Returns the splice that inserts a text as lines of their own after the line `after`; 0 inserts
+/// before the first line. Afterwards the file ends with a line ending if it did before or was
+/// empty, and not otherwise.
 ///
 /// # Errors
 ///
-/// The number of the last line, if the file has no line with this number.
+/// The number of the last line, if the file has no line `after`.
 pub(super) fn insertion(text: &str, after: i64, new: &str) -> Result<Splice, usize> {
     let count = lines(text).count();
     let after = usize::try_from(after).ok().filter(|after| *after <= count).ok_or(count)?;

@@ -1,4 +1,4 @@
-//! The tree of files: what a caller reaches of it, and reading it.
+//! The tree of files: finds out which part of it a caller reaches, and reads files.
 
 use std::collections::BTreeSet;
 
@@ -11,47 +11,49 @@ use crate::storage::path::segments;
 use crate::storage::{Area, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
 
-/// The files that the caller of a call reaches.
+/// The files that the caller reaches.
 pub(super) struct Files<'a> {
     pub call: &'a Call<'a>,
     pub tree: Box<dyn Tree + 'a>,
     reach: Reach<'a>,
 }
 
-/// The directories that a caller sees as `/memories`.
+/// What the caller sees as `/memories`.
 enum Reach<'a> {
     /// The whole tree.
     Everything,
-    /// The directory of the only agent that it may use.
+    /// The directory of the only agent that the caller may use.
     Agent(&'a str),
-    /// The directories of the agents that it may use.
+    /// A root with only the directories of the agents that the caller may use.
     Agents(&'a [String]),
 }
 
-/// The text of a file, with the version of its bytes.
+/// The text of a file, with the version of its contents.
 pub(super) struct Text {
     pub text: String,
     pub version: String,
 }
 
-/// The kind of thing at a path.
+/// What is at a path.
 pub(super) enum Found {
     File(Status),
-    /// A directory with a file in it, at any depth. Others count as nothing: no call creates one.
+    /// A directory that has a file in it, at any depth. A directory without files counts as
+    /// nothing: calls do not create such directories.
     Directory,
     Nothing,
-    /// A file is where the path has a directory.
+    /// A file that is at a parent of the path, where a directory is needed.
     BelowFile(FilePath),
 }
 
 impl<'a> Files<'a> {
-    /// Opens the tree for the caller.
+    /// Opens the tree of files for the caller.
     ///
     /// # Errors
     ///
-    /// `PERMISSION_ERROR` without a directory; `INVALID_INPUT` if an agent that the caller may use has
-    /// a name that no directory can have, or that differs only in case from another one;
-    /// `STORAGE_ERROR` if a file is where the directory of its only agent would be.
+    /// `PERMISSION_ERROR` if the host has no directory for memory files; `INVALID_INPUT` if an
+    /// agent that the caller may use has a name that no directory can have, or that differs only in
+    /// case from an existing one; `STORAGE_ERROR` if a file is in place of the directory of the
+    /// caller's only agent.
     pub fn open(call: &'a Call<'a>) -> Result<Self, Error> {
         let context = call.context;
         let reach = match (context.only_agent(), context.agents.as_deref()) {
@@ -64,8 +66,8 @@ impl<'a> Files<'a> {
         Ok(files)
     }
 
-    /// Checks that the directory of each agent of the caller is that of no other agent: a file system
-    /// may ignore the case of names.
+    /// Checks that no directory differs only in case from the name of an agent of the caller. A
+    /// file system that ignores case would take both for the same directory.
     fn check_names(&self) -> Result<(), Error> {
         let agents = match self.reach {
             Reach::Everything => return Ok(()),
@@ -93,11 +95,12 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// The path in the tree.
+    /// Returns the path in the tree of a path that the caller names.
     ///
     /// # Errors
     ///
-    /// `PERMISSION_ERROR` if the caller may not use it, `INVALID_PATH` if it is too deep.
+    /// `PERMISSION_ERROR` if the caller may not use the path, `INVALID_PATH` if the path is too
+    /// deep.
     pub fn at(&self, path: &FilePath) -> Result<String, Error> {
         let below = path.below_root();
         let path_in_tree = match self.reach {
@@ -120,7 +123,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The entries of a directory that the caller reaches, by name. `None` if there is none.
+    /// Returns the entries of a directory that the caller reaches, by name. `None` if the directory
+    /// does not exist.
     pub fn entries(&self, path: &FilePath) -> Result<Option<Vec<(String, Status)>>, ReadError> {
         let directory = self.at(path).map_err(ReadError::Other)?;
         let Some(entries) = self.tree.list(Area::Documents, &directory)? else {
@@ -134,8 +138,8 @@ impl<'a> Files<'a> {
         Ok(Some(entries.filter(|(name, _)| reaches(name)).collect()))
     }
 
-    /// The directories that the caller reaches, each with the agent whose it is. `None` is the whole
-    /// tree.
+    /// Returns the directories that the caller reaches, each with the agent to which it belongs.
+    /// The agent is `None` for the whole tree.
     pub fn roots(&self) -> Vec<(FilePath, Option<&'a str>)> {
         match self.reach {
             Reach::Everything => vec![(FilePath::ROOT, None)],
@@ -148,12 +152,13 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Checks that a new file may be at a path. For a caller of several agents, the paths directly
-    /// below `/memories` are the directories of agents, and a file there would lock an agent out.
+    /// Checks that a new file may have this path. For a caller of several agents, the paths
+    /// directly below `/memories` are the directories of agents. A file in their place would lock
+    /// the agent out.
     ///
     /// # Errors
     ///
-    /// `INVALID_PATH`.
+    /// `INVALID_PATH` if the path is directly below `/memories` and the caller has several agents.
     pub fn check_new_file(&self, path: &FilePath, field: &str) -> Result<(), Error> {
         match self.reach {
             Reach::Agents(_) if path.way().count() == 1 => {
@@ -163,21 +168,21 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Finds out what is at a path. `/memories` itself is always a directory.
+    /// Returns what is at a path. `/memories` itself is always a directory.
     ///
     /// # Errors
     ///
-    /// `STORAGE_ERROR` for a link.
+    /// `STORAGE_ERROR` for a link, and for another entry that is neither file nor directory.
     pub fn find(&self, path: &FilePath) -> Result<Found, Error> {
         self.find_with(path, false)
     }
 
-    /// Finds out what is at a path that is to be viewed. A directory that cannot be read may have
-    /// files: the view says so.
+    /// Returns what is at a path that is to be viewed. A directory that cannot be read counts as
+    /// one with files, so that the view can report the error.
     ///
     /// # Errors
     ///
-    /// `STORAGE_ERROR` for a link.
+    /// `STORAGE_ERROR` for a link, and for another entry that is neither file nor directory.
     pub fn find_to_view(&self, path: &FilePath) -> Result<Found, Error> {
         self.find_with(path, true)
     }
@@ -199,14 +204,15 @@ impl<'a> Files<'a> {
         Ok(if is_there { Found::Directory } else { Found::Nothing })
     }
 
-    /// Whether a directory has a file in it, at any depth.
+    /// Whether a directory has a file in it, at any depth. Hidden directories do not count.
     fn has_files(&self, path: &FilePath, is_viewed: bool) -> Result<bool, Error> {
         let entries = match self.entries(path) {
             Err(ReadError::Unusable(_)) if is_viewed => return Ok(true),
             entries => entries?,
         };
         for (name, status) in entries.unwrap_or_default() {
-            // The host's own directory is hidden, too.
+            // Entries without a valid path do not count, and neither does the host's own directory,
+            // which is hidden.
             let Some(below) = path.listed(&name) else { continue };
             let has_files = match status.kind {
                 EntryKind::Directory => !is_hidden(&name) && self.has_files(&below, is_viewed)?,
@@ -219,17 +225,17 @@ impl<'a> Files<'a> {
         Ok(false)
     }
 
-    /// The bytes of a file. `None` if nothing is there.
+    /// Returns the contents of a file. `None` if the file does not exist.
     pub fn document(&self, path: &FilePath) -> Result<Option<Document>, ReadError> {
         let path = self.at(path).map_err(ReadError::Other)?;
         Ok(self.tree.read(Area::Documents, &path, MAX_DOCUMENT_BYTES)?)
     }
 
-    /// The text of a file. `None` if nothing is there.
+    /// Returns the text of a file. `None` if the file does not exist.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` if it is not UTF-8.
+    /// `CORRUPTED_DATA` if the file is not UTF-8.
     pub fn text(&self, path: &FilePath) -> Result<Option<Text>, ReadError> {
         let Some(document) = self.document(path)? else { return Ok(None) };
         let text = String::from_utf8(document.contents)
@@ -237,11 +243,12 @@ impl<'a> Files<'a> {
         Ok(Some(Text { text, version: document.version }))
     }
 
-    /// The text of a file that is to be edited.
+    /// Returns the text of a file that is to be edited.
     ///
     /// # Errors
     ///
-    /// `missing` if no file is there; `CORRUPTED_DATA` if it is not UTF-8.
+    /// The error that `missing` makes if there is no file at the path; `CORRUPTED_DATA` if the file
+    /// is not UTF-8.
     pub fn text_to_edit(
         &self,
         path: &FilePath,

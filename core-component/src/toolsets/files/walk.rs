@@ -1,4 +1,4 @@
-//! Finding all files below a directory.
+//! Finds all files below a directory.
 
 use super::error::Error;
 use super::path::{FilePath, is_hidden};
@@ -9,22 +9,22 @@ use crate::storage::{EntryKind, Status};
 /// The files below a directory.
 #[derive(Default)]
 pub(super) struct Walk {
-    /// By path.
+    /// The files, by path, with their status.
     pub files: Vec<(FilePath, Status)>,
-    /// Why some entries or directories are left out.
+    /// An error for each entry or directory that was left out because it cannot be read.
     pub left: Vec<Error>,
-    /// The hidden files and directories that are left out.
+    /// The hidden files and directories, unless the walk includes them.
     pub hidden: Vec<FilePath>,
 }
 
-/// The entries that a walk looks at.
+/// Which entries a walk includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
-    /// Those that a view lists: no hidden ones and no `node_modules`.
+    /// The entries that a view lists: no hidden entries and no `node_modules`.
     Listed,
-    /// All but the hidden ones.
+    /// All entries except hidden ones.
     Visible,
-    /// All, as of a directory that is deleted or renamed.
+    /// All entries, for deleting or renaming a directory.
     All,
 }
 
@@ -39,12 +39,12 @@ impl Which {
 }
 
 impl Walk {
-    /// Finds the files below a directory. A directory that cannot be read and an entry that is neither
-    /// file nor directory are left out, each with its reason.
+    /// Finds the files below a directory. Leaves out each directory that cannot be read and each
+    /// entry that is neither file nor directory, and keeps its error in `left`.
     ///
     /// # Errors
     ///
-    /// Those that do not concern one entry alone.
+    /// An error that concerns more than one entry, or the directory `/memories` itself.
     pub fn new(files: &Files<'_>, directory: &FilePath, which: Which) -> Result<Self, Error> {
         let mut walk = Self::default();
         walk.go(files, directory, which)?;
@@ -75,7 +75,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The files, if none is left out.
+    /// Returns the files, or the first error if an entry was left out.
     pub fn all(self) -> Result<Vec<(FilePath, Status)>, Error> {
         match self.left.into_iter().next() {
             Some(error) => Err(error),

@@ -49,7 +49,7 @@ struct Operation {
     refresh_ttl: bool,
 }
 
-/// Removes the title of a tool, which is none of a field.
+/// Removes the title from the schema of a tool: a field has none.
 fn without_title(schema: &mut Schema) {
     schema.remove("title");
 }
@@ -61,11 +61,11 @@ pub(super) struct Output {
     results: Vec<OperationResult>,
 }
 
-// Of a `put` and a `delete`, all fields are absent.
+// All fields are absent in the result of a `put` or `delete`.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OperationResult {
-    // Of `get`: absent if there is none.
+    // The result of `get`. Absent if there is no such item.
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<Shown>,
     // Of `search`.
@@ -109,7 +109,7 @@ impl Tool for BatchItems {
     }
 }
 
-/// The operations of a batch, checked.
+/// The checked operations of a batch.
 struct Batch<'a> {
     reach: &'a Reach<'a>,
     prepared: Vec<Prepared<'a>>,
@@ -120,7 +120,8 @@ struct Prepared<'a> {
     refreshes: bool,
 }
 
-/// An operation with what is known before the transaction.
+/// An operation, with the results of the work done before the transaction: the stored namespace, or
+/// the ranking of a search.
 enum Kind<'a> {
     Put(&'a put_item::Input, Vec<String>),
     Delete(&'a delete_item::Input, Vec<String>),
@@ -146,7 +147,7 @@ impl Kind<'_> {
 }
 
 impl<'a> Batch<'a> {
-    /// Checks an operation, and ranks the items that it asks for.
+    /// Checks an operation, and ranks the items if it is a search with a query.
     fn prepare(
         &mut self,
         call: &Call<'_>,
@@ -182,7 +183,8 @@ impl<'a> Batch<'a> {
         namespaces.collect::<Option<Vec<_>>>().map_or(Scope::Everything, Scope::of_all)
     }
 
-    /// The results, and the ids of the items whose time to live begins anew.
+    /// Returns the results of the operations, and the ids of the items whose time to live is to be
+    /// renewed.
     fn read(&self, reader: &Reader<'_>) -> Result<(Vec<OperationResult>, Vec<i64>), Error> {
         let mut results = Vec::new();
         let mut refreshed = Vec::new();
@@ -221,7 +223,7 @@ impl<'a> Batch<'a> {
         Ok((results, refreshed))
     }
 
-    /// Makes the changes.
+    /// Makes the changes of the batch, in order.
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
         for Prepared { kind, .. } in &self.prepared {
             match kind {

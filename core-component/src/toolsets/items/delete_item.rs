@@ -27,16 +27,16 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // False if there was none.
+    // False if there was no such item.
     deleted: bool,
 }
 
 impl Input {
-    /// The namespace in the database.
+    /// Checks the key, and returns the namespace as it is stored in the database.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a key that no item can have, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a key that no item can have, or `PERMISSION_ERROR`.
     pub fn checked(&self, reach: &Reach<'_>) -> Result<Vec<String>, Error> {
         check_key(&self.key)?;
         reach.stored(&self.namespace)

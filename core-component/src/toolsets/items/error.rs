@@ -15,7 +15,7 @@ impl Error {
         Self::at(Code::InvalidInput, message, "namespace", LABEL_ACCEPTED.into())
     }
 
-    /// LangGraph keeps this root for itself.
+    /// LangGraph reserves `langgraph` as the first label of a namespace.
     pub(super) fn reserved_root() -> Self {
         let message = "`langgraph` is reserved as the first label of `namespace`: choose another";
         Self::at(Code::InvalidInput, message, "namespace", "another first label".into())
@@ -26,7 +26,7 @@ impl Error {
         Self::at(Code::InvalidInput, message, "key", "a text without U+0000".into())
     }
 
-    /// The caller may use the namespaces below some agents only.
+    /// The caller may use only the namespaces below some agents, and this is none of them.
     pub(super) fn not_below_an_agent(labels: &[String], agents: &[String]) -> Self {
         let namespace = excerpt(&serde_json::to_string(labels).unwrap_or_default());
         let remedy = match agents {
@@ -39,7 +39,7 @@ impl Error {
         Self::new(Code::PermissionError, message)
     }
 
-    /// The value is longer than an item can be.
+    /// The value is longer than the value of an item may be.
     pub(super) fn value_too_long(bytes: usize, most: usize) -> Self {
         let message = format!(
             "`value` has {bytes} bytes as JSON: at most {most} are stored, so keep large parts \
@@ -48,7 +48,7 @@ impl Error {
         Self::at(Code::LimitExceeded, message, "value", format!("at most {most} bytes of JSON"))
     }
 
-    /// The value has more objects and lists within each other than an item can have.
+    /// The value has objects and lists nested deeper than the value of an item may have.
     pub(super) fn value_too_deep(levels: usize, most: usize) -> Self {
         let message = format!(
             "`value` has {levels} levels of objects and lists within each other: at most {most} are \
@@ -57,7 +57,7 @@ impl Error {
         Self::at(Code::LimitExceeded, message, "value", format!("at most {most} levels"))
     }
 
-    /// The value has more values in it than an item can have.
+    /// The value contains more values than the value of an item may contain.
     pub(super) fn too_many_values(values: usize, most: usize) -> Self {
         let message = format!(
             "`value` has {values} values in it: at most {most} are stored, so divide it among several \
@@ -94,14 +94,14 @@ impl Error {
         Self::at(Code::InvalidInput, message, "filter", format!("a list for `{operator}`"))
     }
 
-    /// A path of a field that cannot be read.
+    /// A path of a field is malformed.
     pub(super) fn bad_path(path: &str) -> Self {
         let message = format!("`{}` in `index` is no path of a field", excerpt(path));
         let accepted = "paths such as `title`, `meta.title`, `parts[*].text` or `$`".to_owned();
         Self::at(Code::InvalidInput, message, "index", accepted)
     }
 
-    /// An operation of a batch that says nothing, or more than one thing.
+    /// An operation of a batch has none or several of the fields of which it must have one.
     pub(super) fn not_one_operation(at: usize) -> Self {
         let message = format!(
             "operation {at} of the batch is none or several: pass exactly one of `put`, `delete`, \
@@ -111,7 +111,7 @@ impl Error {
         Self::at(Code::InvalidInput, message, &format!("operations/{at}"), accepted)
     }
 
-    /// The results of a batch are longer than an answer can be.
+    /// The results of a batch are longer than an answer may be.
     pub(super) fn results_too_long(most: usize) -> Self {
         let message = format!(
             "the results of the batch have more than {most} bytes: ask for less in one batch"
@@ -119,7 +119,7 @@ impl Error {
         Self::new(Code::LimitExceeded, message)
     }
 
-    /// The same error in an operation of a batch.
+    /// Returns the error with pointers into an operation of a batch.
     pub(super) fn in_operation(mut self, at: usize, kind: &str) -> Self {
         for detail in &mut self.details {
             detail.pointer = format!("/operations/{at}/{kind}{}", detail.pointer);

@@ -1,4 +1,5 @@
-//! The text of an item that a search reads: all fields of its value, or those of some paths.
+//! Makes the text of an item for search: of all fields of its value, or of the fields at some
+//! paths.
 
 use serde_json::{Map, Value};
 
@@ -7,8 +8,8 @@ use super::error::Error;
 /// The path of the whole value.
 const WHOLE: &str = "$";
 
-/// The text of a value: a line for each text, number and boolean in it, each after its path. `paths`
-/// are the only ones that count.
+/// Returns the text of a value: a line for each text, number and boolean in it, after its path. If
+/// `paths` is given, only values at or below these paths are included.
 pub(super) fn text_of(value: &Map<String, Value>, paths: Option<&[String]>) -> String {
     let mut lines = Vec::new();
     match paths {
@@ -17,7 +18,7 @@ pub(super) fn text_of(value: &Map<String, Value>, paths: Option<&[String]>) -> S
             for path in paths {
                 match steps(path) {
                     Ok(steps) => follow(&Value::Object(value.clone()), &steps, path, &mut lines),
-                    // It was checked before it was stored.
+                    // Not possible: paths are checked before they are stored.
                     Err(_) => continue,
                 }
             }
@@ -30,7 +31,7 @@ pub(super) fn text_of(value: &Map<String, Value>, paths: Option<&[String]>) -> S
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for a path that cannot be followed.
+/// `INVALID_INPUT` for a malformed path.
 pub(super) fn check(paths: &[String]) -> Result<(), Error> {
     paths.iter().try_for_each(|path| steps(path).map(drop))
 }
@@ -38,13 +39,13 @@ pub(super) fn check(paths: &[String]) -> Result<(), Error> {
 /// A step of a path.
 enum Step<'p> {
     Field(&'p str),
-    /// The item at an index, from the end if it is negative.
+    /// The item of a list at an index. A negative index counts from the end.
     Item(i64),
     /// Each item of a list, or each field of an object.
     Each,
 }
 
-/// The steps of a path such as `chapters[*].title`.
+/// Parses a path such as `chapters[*].title` into its steps.
 fn steps(path: &str) -> Result<Vec<Step<'_>>, Error> {
     let bad = || Error::bad_path(path);
     if path == WHOLE {
@@ -100,7 +101,7 @@ fn follow(value: &Value, steps: &[Step<'_>], path: &str, lines: &mut Vec<String>
     }
 }
 
-/// Adds the texts of a value, each after its path.
+/// Adds the texts in a value as lines, each after its path.
 fn add(value: &Value, path: &str, lines: &mut Vec<String>) {
     let text = match value {
         Value::Null => return,

@@ -9,13 +9,16 @@ use super::error::Error;
 /// The operators that a condition may have.
 const OPERATORS: [&str; 8] = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin"];
 
-/// Conditions on the fields of a value. All have to hold.
+/// Conditions on the fields of a value, all of which must hold.
 pub(super) struct Filter<'f>(&'f Map<String, Value>);
 
 impl<'f> Filter<'f> {
+    /// Checks the conditions of a filter.
+    ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for an unknown operator, for one in the place of a field, and for `$in` or `$nin` without a list.
+    /// `INVALID_INPUT` for an unknown operator, for an operator in the place of a field, and for
+    /// `$in` or `$nin` without a list.
     pub fn new(conditions: &'f Map<String, Value>) -> Result<Self, Error> {
         for (field, condition) in conditions {
             if is_operator(field) {
@@ -30,7 +33,7 @@ impl<'f> Filter<'f> {
         self.0.is_empty()
     }
 
-    /// Whether a value fulfils all conditions. A field that it lacks counts as null.
+    /// Whether a value fulfils all conditions. A missing field counts as null.
     pub fn accepts(&self, value: &Map<String, Value>) -> bool {
         let field = |name| value.get(name).unwrap_or(&Value::Null);
         self.0.iter().all(|(name, condition)| fulfils(field(name), condition))
@@ -42,7 +45,8 @@ fn is_operator(name: &str) -> bool {
     name.strip_prefix('$').is_some_and(|rest| rest.starts_with(|first: char| first.is_alphabetic()))
 }
 
-/// The operators of a condition. `None` if it is a value to be equal to.
+/// Returns the operators of a condition. `None` if the condition is a value that the field must
+/// equal.
 fn operators(condition: &Value) -> Option<&Map<String, Value>> {
     condition.as_object().filter(|of| of.keys().any(|name| name.starts_with('$')))
 }
@@ -68,8 +72,8 @@ fn check(field: &str, condition: &Value) -> Result<(), Error> {
     }
 }
 
-/// Whether a field fulfils a condition: operators, or a value to be equal to. An object is fulfilled
-/// by one that has at least its fields, a list by one of the same length.
+/// Whether a field fulfils a condition: operators, or a value to match. An object matches if it has
+/// at least the condition's fields, and a list if it has the same length and each item matches.
 fn fulfils(value: &Value, condition: &Value) -> bool {
     if let Some(operators) = operators(condition) {
         return operators.iter().all(|(operator, operand)| applies(value, operator, operand));
@@ -103,7 +107,7 @@ fn applies(value: &Value, operator: &str, operand: &Value) -> bool {
     }
 }
 
-/// Whether two values are the same. Numbers are, however they are written.
+/// Whether two values are equal. Numbers are compared by value: `1` equals `1.0`.
 fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => compare_numbers(a, b) == Some(Ordering::Equal),
@@ -118,8 +122,8 @@ fn is_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The order of two numbers, also of such as texts have, or else of two texts by their bytes. Others
-/// have no order.
+/// Compares two numbers, or two texts by their bytes. Texts that are numbers are compared as
+/// numbers. `None` for values of other kinds.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     if let (Value::Number(a), Value::Number(b)) = (a, b) {
         return compare_numbers(a, b);
@@ -138,7 +142,7 @@ fn compare_numbers(a: &Number, b: &Number) -> Option<Ordering> {
     }
 }
 
-/// The number that a value is, or that its text is.
+/// Returns the number that a value is, or that its text spells.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),

@@ -1,4 +1,4 @@
-//! Removing a text from the items, or an item.
+//! Removes a text from all items, or removes one item, for `forget_memory`.
 
 use serde_json::{Map, Value};
 
@@ -12,12 +12,12 @@ use super::transaction::{change_existing, read_view};
 use crate::forget::{FREE_PAGES, Forgetting, Found, MAX_ROWS, Wanted, without};
 use crate::tool::{Call, Checked, Forget};
 
-/// The most items that are read at once.
+/// The maximum number of items that are read at once.
 const PAGE: u32 = 100;
 
 pub(super) const FORGET: Forget = Forget { toolset: "items", run };
 
-/// Looks through the items that the caller reaches. They belong to no agent.
+/// Removes what is wanted from the items that the caller reaches. Items belong to no agent.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     match forgetting.wanted {
         Wanted::Text(secret) => Ok(forget_text(call, secret, forgetting)?),
@@ -62,7 +62,7 @@ fn forget_text(
         read_view(call, |reader| search.each(reader, |_, _, _| Ok(())))?
     } else {
         let changed = change_existing(call, &Scope::Everything, |writer| {
-            // What has expired is in no answer, but it may have the text.
+            // No answer includes expired items, but they may have the text.
             writer.remove_all_expired()?;
             search.each(&writer.reader(), |item, value, paths| {
                 writer.rewrite(item.id, value, paths, item.updated_at)
@@ -82,14 +82,14 @@ fn forget_text(
     Ok(())
 }
 
-/// The items that have a text.
+/// What a search for a text in the items found.
 #[derive(Default)]
 struct Having {
-    /// The ids of those that have it in their value or paths: at most [`MAX_ROWS`].
+    /// The ids of the items that have the text in their value or paths, at most [`MAX_ROWS`].
     changed: Vec<i64>,
-    /// Whether there are more of them.
+    /// Whether further items have the text in their value or paths.
     has_more: bool,
-    /// How many have it in their namespace or key, and the first of these.
+    /// How many items have the text in their namespace or key, and the first such item.
     addressed: u64,
     first_addressed: Option<Item>,
 }
@@ -101,7 +101,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Calls `change` with each item that has the text in its value or paths, and with these without it.
+    /// Calls `change` with each item that has the text in its value or paths, and with this value
+    /// and these paths without the text.
     fn each(
         &self,
         reader: &Reader<'_>,
@@ -137,13 +138,14 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the namespace or the key has the text, as the caller sees them.
+    /// Whether the text is in the namespace, as the caller sees it, or in the key.
     fn is_in_address_of(&self, item: &Item) -> bool {
         let namespace = self.reach.seen(item.namespace.clone());
         namespace.iter().chain([&item.key]).any(|text| without(self.secret, text).is_some())
     }
 
-    /// Says which items keep the text in their namespace or key.
+    /// Returns the message about items that still have the text in their namespace or key. `None`
+    /// if no item has.
     fn left_at(&self, call: &Call<'_>, having: &Having) -> Option<String> {
         let item = having.first_addressed.as_ref()?;
         let namespace = serde_json::json!(self.reach.seen(item.namespace.clone()));
@@ -171,8 +173,8 @@ fn text_without(secret: &str, text: &str) -> String {
     without(secret, text).unwrap_or_else(|| text.to_owned())
 }
 
-/// An object with a mark in the place of a text, also in the names of fields. No field takes the place
-/// of another one: those that get one name are numbered.
+/// Returns an object with a mark in place of the text, in field names, too. If two fields would get
+/// the same name, they are numbered, so that no field is lost.
 fn object_without(secret: &str, object: &Map<String, Value>) -> Map<String, Value> {
     let mut without_it = Map::new();
     for (name, value) in object {
@@ -189,7 +191,8 @@ fn object_without(secret: &str, object: &Map<String, Value>) -> Map<String, Valu
     without_it
 }
 
-/// A value with a mark in the place of a text. A number whose JSON has it becomes a text.
+/// Returns a value with a mark in place of the text. A number whose JSON has the text becomes a
+/// text.
 fn value_without(secret: &str, value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text_without(secret, text)),

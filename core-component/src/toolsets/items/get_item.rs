@@ -27,20 +27,20 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // Absent if there is none.
+    // Absent if there is no such item.
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<Shown>,
-    // Where there is none: what to do.
+    // What to do if there is no such item.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
 impl Input {
-    /// The namespace in the database.
+    /// Checks the key, and returns the namespace as it is stored in the database.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a key that no item can have, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a key that no item can have, or `PERMISSION_ERROR`.
     pub fn checked(&self, reach: &Reach<'_>) -> Result<Vec<String>, Error> {
         check_key(&self.key)?;
         reach.stored(&self.namespace)

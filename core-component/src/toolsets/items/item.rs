@@ -1,4 +1,4 @@
-//! An item, as the database has it and as an answer shows it.
+//! An item, in the form of the database and in the form of an answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,20 +9,20 @@ use super::reach::Reach;
 use crate::index::number_of;
 use crate::time::Timestamp;
 
-/// The most bytes of the results of a batch. Other answers have fewer.
+/// The maximum number of bytes of the results of a batch. Other answers are limited to fewer bytes.
 pub(super) const MAX_RESULTS: usize = 8 << 20;
 
 /// An item of the database.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
     pub id: i64,
-    /// The namespace in the database.
+    /// The namespace as it is stored, with the agent's label if the caller does not see that label.
     pub namespace: Vec<String>,
     pub key: String,
     pub value: Map<String, Value>,
-    /// The length of its value as JSON.
+    /// The length of the value as JSON, in bytes.
     pub bytes: usize,
-    /// The paths of the fields that a search reads. All if it is none.
+    /// The paths of the fields that a search reads. `None` if a search reads all fields.
     pub paths: Option<Vec<String>>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -33,12 +33,12 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// The text that a search reads.
+    /// Returns the text of the item that a search reads.
     pub fn text(&self) -> String {
         text_of(&self.value, self.paths.as_deref())
     }
 
-    /// Whether a search finds it.
+    /// Whether a search finds the item. False if the item has an empty list of paths.
     pub fn is_indexed(&self) -> bool {
         self.paths.as_ref().is_none_or(|paths| !paths.is_empty())
     }
@@ -50,12 +50,13 @@ impl Item {
     }
 }
 
-/// Whether items have more bytes than any answer, so that no more need be read for it.
+/// Whether items have more bytes than any answer may have, so that no further items need be read.
 pub(super) fn fill_answer<'i>(items: impl Iterator<Item = &'i Item>) -> bool {
     items.map(|item| item.bytes).sum::<usize>() > MAX_RESULTS
 }
 
-/// A number of what a search needs of an item, below 2⁴⁰, so that their sum is an integer of SQLite.
+/// Returns a hash of what a search needs of an item. It is below 2⁴⁰, so that the sum of all stamps
+/// is an integer of SQLite.
 pub(super) fn stamp(value: &str, paths: Option<&str>, updated_at: Timestamp) -> i64 {
     let paths = paths.unwrap_or_default();
     number_of(&format!("{updated_at} {paths} {value}")) & ((1 << 40) - 1)
@@ -72,7 +73,7 @@ pub(super) struct Shown {
     pub updated_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    // With a query: the higher the better.
+    // Set for a search with a query. A higher score is better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }

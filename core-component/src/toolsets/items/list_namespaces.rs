@@ -47,13 +47,13 @@ fn default_limit() -> u32 {
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
     namespaces: Vec<Vec<String>>,
-    // Where there are more: how to go on.
+    // How to get the next page, if there are more namespaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
 impl Input {
-    /// All namespaces that are asked for, in the order of their labels.
+    /// Returns all namespaces that match the input, in the order of their labels.
     fn all(&self, reader: &Reader<'_>, reach: &Reach<'_>) -> Result<BTreeSet<Vec<String>>, Error> {
         let mut found = BTreeSet::new();
         for stored in reader.namespaces(&reach.below(&[])?)? {
@@ -66,7 +66,7 @@ impl Input {
         Ok(found)
     }
 
-    /// The namespaces of the page, and how many follow it.
+    /// Returns the namespaces of the page, and how many namespaces follow the page.
     pub fn list(
         &self,
         reader: &Reader<'_>,

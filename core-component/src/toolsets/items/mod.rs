@@ -1,9 +1,9 @@
-//! The `items` toolset: JSON objects under keys in namespaces, as a program keeps them. The contract
-//! is that of LangGraph's `BaseStore`, so its filters, its limits and the order of a batch are the
-//! same here.
+//! The `items` toolset: programs keep JSON objects under keys in namespaces. The contract is that
+//! of LangGraph's `BaseStore`: the same filters, limits and order of a batch.
 //!
-//! A namespace is a list of labels, such as `["users", "ada", "facts"]`. Items are rows of one SQLite
-//! database: one transaction is one batch, and a row that has expired is in no answer.
+//! A namespace is a list of labels, such as `["users", "ada", "facts"]`. Items are rows of one
+//! database, SQLite or PostgreSQL. A batch with a put or a delete is one transaction. No answer has
+//! an expired item.
 
 mod batch_items;
 mod database;

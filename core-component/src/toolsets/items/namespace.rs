@@ -4,35 +4,37 @@ use super::error::Error;
 use crate::sql::text;
 use crate::storage::database::Value;
 
-/// The most labels of a namespace, and the most characters of a label.
+/// The maximum numbers of labels of a namespace, and of characters of a label.
 pub(super) const MAX_LABELS: usize = 20;
 pub(super) const MAX_LABEL: usize = 200;
 
-/// The most characters of a key.
+/// The maximum number of characters of a key.
 pub(super) const MAX_KEY: usize = 1_000;
 
-/// The root that LangGraph keeps for itself.
+/// The first label that LangGraph reserves.
 const RESERVED_ROOT: &str = "langgraph";
 
-/// Stands for any one label in a condition.
+/// Matches any one label in a pattern.
 const ANY: &str = "*";
 
-/// A namespace as the database has it: the JSON of its labels. Those that begin with the labels of
-/// another one are beside each other in byte order.
+/// Returns a namespace in the form that is stored: the JSON of its labels. In byte order, all
+/// namespaces below a namespace are next to each other.
 pub(super) fn stored(labels: &[String]) -> String {
     serde_json::to_string(labels).expect("labels are JSON")
 }
 
-/// The labels of a stored namespace. `None` if another program wrote it.
+/// Parses a stored namespace into its labels. `None` if it is not a JSON list of texts: another
+/// program wrote it.
 pub(super) fn labels(stored: &str) -> Option<Vec<String>> {
     serde_json::from_str(stored).ok()
 }
 
-/// Checks a namespace to which something is to be written, by LangGraph's rules beyond the schema.
+/// Checks a namespace in which an item is to be written by those rules of LangGraph that are not in
+/// the schema.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for a label with a period, or for the root `langgraph`.
+/// `INVALID_INPUT` for a label with a period, or for the first label `langgraph`.
 pub(super) fn check(labels: &[String]) -> Result<(), Error> {
     if let Some(label) = labels.iter().find(|label| label.contains('.')) {
         return Err(Error::period_in_label(label));
@@ -52,12 +54,12 @@ pub(super) fn check_key(key: &str) -> Result<(), Error> {
     if key.contains('\0') { Err(Error::null_in_key()) } else { Ok(()) }
 }
 
-/// Whether labels begin with a pattern, in which `*` stands for any one label.
+/// Whether the labels begin with a pattern. In the pattern, `*` matches any one label.
 pub(super) fn has_prefix(labels: &[String], pattern: &[String]) -> bool {
     labels.len() >= pattern.len() && matches(labels, pattern)
 }
 
-/// Whether labels end with a pattern.
+/// Whether the labels end with a pattern. In the pattern, `*` matches any one label.
 pub(super) fn has_suffix(labels: &[String], pattern: &[String]) -> bool {
     let skipped = labels.len().checked_sub(pattern.len());
     skipped.is_some_and(|skipped| matches(&labels[skipped..], pattern))
@@ -67,15 +69,15 @@ fn matches(labels: &[String], pattern: &[String]) -> bool {
     labels.iter().zip(pattern).all(|(label, wanted)| wanted == ANY || label == wanted)
 }
 
-/// The namespaces below some labels, as a condition on the column `namespace`.
+/// A set of namespaces as a condition on the column `namespace`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Below {
     Everything,
-    /// The namespace itself, too, if `is_itself_in`.
+    /// The namespaces below any of these roots.
     Any(Vec<Root>),
 }
 
-/// See [`Below`].
+/// A namespace below which namespaces are included; the root itself is if `is_itself_in`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Root {
     pub labels: Vec<String>,
@@ -83,14 +85,15 @@ pub(super) struct Root {
 }
 
 impl Below {
-    /// The condition in SQL. Its values are added to `parameters`.
+    /// Returns the condition in SQL. Its values are appended to `parameters`.
     pub fn condition(&self, parameters: &mut Vec<Value>) -> String {
         let Self::Any(roots) = self else { return "TRUE".to_owned() };
         let mut conditions = Vec::new();
         for Root { labels, is_itself_in } in roots {
             let whole = stored(labels);
             let begin = whole.strip_suffix(']').unwrap_or(&whole);
-            // The byte after a comma is that of a minus sign.
+            // `-` is the byte after `,`, so this range is all texts that begin with `begin` and a
+            // comma.
             parameters.extend([text(&format!("{begin},")), text(&format!("{begin}-"))]);
             let at = parameters.len();
             let mut one = format!("namespace >= ?{} AND namespace < ?{at}", at - 1);

@@ -1,4 +1,4 @@
-//! The place of the items.
+//! The place where the items are stored.
 
 use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use super::error::Error;
@@ -8,13 +8,13 @@ use crate::storage::{ErrorCode, Place};
 use crate::tool::Call;
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// Its label.
+/// The label of the place.
 const LABEL: &str = "items";
 
-/// The database that the file is.
+/// The name of the database in the place.
 const DATABASE: &str = "items.db";
 
-/// The place as it is described to hosts.
+/// The description of the place for hosts.
 pub(super) const FILE: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Database of the items",
@@ -36,12 +36,12 @@ pub(super) fn place() -> Place {
     Place::named(LABEL)
 }
 
-/// The database, which is created if it is missing.
+/// Opens the database, and creates it if it is missing.
 pub(super) fn database<'a>(call: &'a Call<'_>) -> Result<Box<dyn Connection + 'a>, Error> {
     Ok(call.storage.open_database(&place(), DATABASE, Kind::Kept, true)?)
 }
 
-/// The database, or none if it does not exist.
+/// Opens the database. `None` if it does not exist.
 pub(super) fn existing_database<'a>(
     call: &'a Call<'_>,
 ) -> Result<Option<Box<dyn Connection + 'a>>, Error> {

@@ -12,12 +12,12 @@ use super::transaction::change;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 
-/// The most bytes of a value, as JSON.
+/// The maximum length of a value, in bytes of JSON.
 const MAX_VALUE: usize = 1 << 20;
-/// The most objects and lists of a value that are within each other, itself counted. What reads JSON
-/// takes a few more.
+/// The maximum nesting of objects and lists in a value, counting the value itself. JSON readers
+/// accept a few more levels.
 const MAX_LEVELS: usize = 100;
-/// The most values in a value, at any depth.
+/// The maximum number of values in a value, at any depth.
 const MAX_VALUES: usize = 50_000;
 
 pub(super) struct PutItem;
@@ -46,19 +46,19 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // Whether there was none of this key.
+    // Whether there was no item with this key before.
     is_new: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
 }
 
 impl Input {
-    /// The namespace in the database.
+    /// Checks the input, and returns the namespace as it is stored in the database.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a key or a path that an item cannot have, `LIMIT_EXCEEDED` for a value that
-    /// is too long, too deep or too dense, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a key or a path that an item cannot have, `LIMIT_EXCEEDED` for a value
+    /// that is too long, is nested too deep or has too many values, or `PERMISSION_ERROR`.
     pub fn checked(&self, reach: &Reach<'_>) -> Result<Vec<String>, Error> {
         let namespace = reach.stored(&self.namespace)?;
         check_key(&self.key)?;
@@ -77,7 +77,7 @@ impl Input {
         Ok(namespace)
     }
 
-    /// Stores the item in a namespace of the database.
+    /// Stores the item in this stored namespace.
     pub fn put(&self, namespace: &[String], writer: &mut Writer<'_>) -> Result<Output, Error> {
         let item = NewItem {
             namespace,
@@ -93,9 +93,9 @@ impl Input {
 
 /// The size of an object or a list.
 struct Size {
-    /// How many objects and lists are within each other, itself counted.
+    /// How deep objects and lists are nested, counting this one.
     levels: usize,
-    /// How many values it has, at any depth.
+    /// The number of values in it, at any depth.
     values: usize,
 }
 

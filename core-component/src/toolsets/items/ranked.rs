@@ -1,4 +1,4 @@
-//! The items with words of a question, the best first.
+//! Ranks the items that have words of a question.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -16,21 +16,21 @@ use crate::tool::Call;
 use crate::toolsets::memory::query_of;
 use crate::vectors::Task;
 
-/// The most items that are read at once.
+/// The maximum number of items that are read at once.
 const PAGE: usize = 100;
 
-/// Items that have words of a question.
+/// The items that have words of a question, ranked.
 #[derive(Default)]
 pub(super) struct Ranking {
-    /// Their ids with their scores, the best first.
+    /// The ids and scores of the items, the best first.
     ranked: Vec<(i64, f64)>,
-    /// How many items could not be compared with the question.
+    /// How many items were not compared with the question, because the budget was used up.
     pub skipped: u64,
 }
 
 impl Ranking {
-    /// Ranks all items within reach. Those below the namespace that is asked for are compared first. It
-    /// needs the database for itself, so it comes before a transaction of the call.
+    /// Ranks all items that the caller reaches. Items below `asked` are compared first. This opens
+    /// a transaction of its own, so call it before the transaction of the call begins.
     pub fn new(
         call: &Call<'_>,
         reach: &Reach<'_>,
@@ -60,7 +60,7 @@ impl Ranking {
         let skipped = add(call, reach, Some(asked), &mut collector)?;
         let results = collector.results();
         let mut ranked = Vec::new();
-        // The newest first among equals.
+        // Among equal scores, the newest comes first, because the sort below is stable.
         let mut candidates = results.candidates;
         candidates.sort_by_key(|one| Reverse(one.entry.1.moment()));
         for one in candidates {
@@ -71,8 +71,8 @@ impl Ranking {
         Ok(Self { ranked, skipped })
     }
 
-    /// A page of those that are below a namespace and that a filter accepts. Fewer than `limit` if they
-    /// [fill an answer](fill_answer).
+    /// Returns a page of the items that are below a namespace and that the filter accepts, with
+    /// their scores. Returns fewer than `limit` if the items [fill an answer](fill_answer).
     pub fn page(
         &self,
         reader: &Reader<'_>,
@@ -83,7 +83,7 @@ impl Ranking {
     ) -> Result<Vec<(Item, f64)>, Error> {
         let mut found = Vec::new();
         let mut skipped = 0;
-        // Most of the items may be elsewhere, and need not be read.
+        // Skips ranked items of other namespaces without reading them.
         let asked: BTreeSet<i64> = reader.ids(below)?.into_iter().collect();
         let ranked = self.ranked.iter().filter(|(id, _)| asked.contains(id));
         let ranked: Vec<(i64, f64)> = ranked.copied().collect();
@@ -111,7 +111,7 @@ impl Ranking {
     }
 }
 
-/// A score with the digits that tell items apart.
+/// Rounds a score to four decimal places, which suffice to tell items apart.
 fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0
 }

@@ -1,7 +1,8 @@
 //! The namespaces that a caller reaches.
 //!
-//! A caller that may use one agent sees the namespaces below that agent's label as all there are. A
-//! caller of several agents sees them below their labels, one without bounds everything.
+//! A caller that may use one agent sees only the namespaces below that agent's label, and does not
+//! see the label. A caller of several agents sees the namespaces below their labels. A caller
+//! without a limit to agents sees everything.
 
 use super::error::Error;
 use super::namespace::{Below, Root, check};
@@ -10,9 +11,9 @@ use crate::context::Context;
 /// The namespaces that a caller reaches.
 pub(super) enum Reach<'a> {
     Everything,
-    /// Those below the only agent that it may use.
+    /// The namespaces below the only agent that the caller may use.
     Agent(&'a str),
-    /// Those below the agents that it may use.
+    /// The namespaces below the agents that the caller may use.
     Agents(&'a [String]),
 }
 
@@ -25,8 +26,9 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// The collection in the index of a search of these namespaces. A search knows nothing of the items
-    /// that its caller does not reach, so it leaves their index alone.
+    /// Returns the name of the collection in the search index. It depends on what the caller
+    /// reaches: a search reads only these items, so it could not keep the index of other items up
+    /// to date.
     pub fn collection(&self) -> String {
         match self {
             Self::Everything => EVERYTHING.to_owned(),
@@ -35,11 +37,11 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// The namespace in the database to read from.
+    /// Returns the stored namespace for labels that the caller names.
     ///
     /// # Errors
     ///
-    /// `PERMISSION_ERROR` if the caller may not use it.
+    /// `PERMISSION_ERROR` if the caller may not use the namespace.
     pub fn stored(&self, labels: &[String]) -> Result<Vec<String>, Error> {
         match self {
             Self::Everything => Ok(labels.to_vec()),
@@ -51,8 +53,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Checks the labels of a namespace to which an item is to be written. The name of an agent is no
-    /// label of its own.
+    /// Checks the labels of a namespace in which an item is to be written. The rules do not apply
+    /// to the name of an agent, which comes first if the caller has several agents.
     ///
     /// # Errors
     ///
@@ -62,7 +64,7 @@ impl<'a> Reach<'a> {
         check(labels.get(skipped..).unwrap_or_default())
     }
 
-    /// The labels of a stored namespace, as the caller sees them.
+    /// Returns the labels of a stored namespace as the caller sees them.
     pub fn seen(&self, mut stored: Vec<String>) -> Vec<String> {
         if matches!(self, Self::Agent(_)) && !stored.is_empty() {
             stored.remove(0);
@@ -70,11 +72,11 @@ impl<'a> Reach<'a> {
         stored
     }
 
-    /// What is below some labels and within reach.
+    /// Returns the namespaces below these labels that the caller reaches.
     ///
     /// # Errors
     ///
-    /// `PERMISSION_ERROR` if the caller may not use them.
+    /// `PERMISSION_ERROR` if the caller may not use any of these namespaces.
     pub fn below(&self, labels: &[String]) -> Result<Below, Error> {
         let root = |labels: &[String], is_itself_in| Root { labels: labels.to_vec(), is_itself_in };
         Ok(match self {
@@ -93,5 +95,5 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// The collection of all items.
+/// The collection of an unlimited caller, and the first part of the names of the others.
 const EVERYTHING: &str = "items";

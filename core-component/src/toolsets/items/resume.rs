@@ -1,4 +1,4 @@
-//! The part of a resumption that comes from the items: those that were changed last.
+//! The part of `resume_memory` that comes from the items: the items that were changed last.
 
 use serde_json::Map;
 
@@ -11,7 +11,7 @@ use crate::resume::{Item, Part, Parts};
 use crate::text::{excerpt, lines};
 use crate::tool::{Call, Checked, Resume};
 
-/// The most items that are read.
+/// The maximum number of items that are read.
 const MOST: usize = 20;
 
 pub(super) const RESUME: Resume = Resume { toolset: "items", first_tool: "put_item", collect };

@@ -1,4 +1,4 @@
-//! Items, as entries of a search. They belong to no agent.
+//! Items as entries of a search. Items belong to no agent.
 
 use super::database::Rows;
 use super::error::Error;
@@ -23,13 +23,13 @@ pub(super) const SOURCE: Source = Source {
     collections,
 };
 
-/// The collection that a search of the caller looks at.
+/// Returns the collection that a search of this caller uses.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     let name = Reach::new(call.context).collection();
     Ok(vec![OwnedCollection { owner: owner(), place: place(), name }])
 }
 
-/// The beginning of the id that a hit has of an item.
+/// The first part of an item's id in a hit.
 const ID: &str = "items/";
 
 /// Adds the items that the caller reaches.
@@ -47,17 +47,17 @@ pub(super) fn owner() -> Owner {
     Owner::new("items")
 }
 
-/// The id of a hit.
+/// Returns the id that a hit of this row has.
 pub(super) fn id_of(row: i64) -> EntryId {
     EntryId::Text(format!("{ID}{row}"))
 }
 
-/// The row of the id of a hit. `None` if it is of no item.
+/// Returns the row of a hit's id. `None` if the id is not that of an item.
 pub(super) fn row_of_id(id: &str) -> Option<i64> {
     id.strip_prefix(ID)?.parse().ok()
 }
 
-/// The row of an entry, which may still be unread.
+/// Returns the row of an entry, even if the entry is still unread. `None` if it is not an item.
 pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64> {
     match (entry.unread, &entry.id) {
         (Some(unread), _) => match documents[unread.document].key {
@@ -69,8 +69,9 @@ pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64>
     }
 }
 
-/// Adds the items within reach to those of the last owner. Looks at those below `first` before the
-/// others. Returns how many it did not look at.
+/// Adds the items within reach to the entries of the owner that `collector` began last. Reads the
+/// items below `first` before the others. Returns how many items were skipped because the budget of
+/// the search was used up.
 pub(super) fn add(
     call: &Call<'_>,
     reach: &Reach<'_>,
@@ -88,7 +89,7 @@ pub(super) fn add(
     Ok(skipped)
 }
 
-/// Reads items again.
+/// Reads the items with these keys, for hits from an index.
 fn read(call: &Call<'_>, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> {
     let reach = Reach::new(call.context);
     let below = reach.below(&[])?;
@@ -103,7 +104,7 @@ fn read(call: &Call<'_>, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> 
     })
 }
 
-/// An item. The words of its namespace and its key count, too.
+/// Makes an entry of an item. It is found by the words of its namespace and its key, too.
 fn entry(call: &Call<'_>, reach: &Reach<'_>, item: &Item) -> Entry {
     let namespace = reach.seen(item.namespace.clone());
     let about = if item.is_indexed() {

@@ -50,22 +50,23 @@ fn default_limit() -> u32 {
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
     items: Vec<Shown>,
-    // Where the answer is too long, or not all items could be compared: how to go on.
+    // How to go on if the answer is too long, or if some items could not be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
 impl Input {
-    /// Ranks the items by the question, if there is one. It comes before a transaction of the call.
+    /// Ranks the items by the query. `None` without a query. Call it before the transaction of the
+    /// call begins.
     pub fn ranking(&self, call: &Call<'_>, reach: &Reach<'_>) -> Result<Option<Ranking>, Error> {
-        // The rest of the request is checked first.
+        // Checks the rest of the input before the ranking.
         Filter::new(&self.filter)?;
         let below = reach.below(&self.namespace_prefix)?;
         let has_query = !self.query.trim().is_empty();
         has_query.then(|| Ranking::new(call, reach, &below, &self.query)).transpose()
     }
 
-    /// The items of the page, each with its score if there is a question.
+    /// Returns the items of the page, each with its score if there is a query.
     pub fn search(
         &self,
         reader: &Reader<'_>,
@@ -88,7 +89,7 @@ impl Input {
     }
 }
 
-/// An item with its score, as an answer shows it.
+/// Returns an item with its score in the form of an answer.
 pub(super) fn shown((item, score): (Item, Option<f64>), reach: &Reach<'_>) -> Shown {
     Shown { score, ..item.shown(reach) }
 }
@@ -105,7 +106,7 @@ impl Tool for SearchItems {
         let reach = Reach::new(call.context);
         let ranking = input.ranking(call, &reach)?;
         let found = read_view(call, |reader| input.search(reader, &reach, ranking.as_ref()))?;
-        // Then not all were read that the limit asks for.
+        // The reading stopped before the limit, so the number of items left out is unknown.
         let is_full = fill_answer(found.iter().map(|(item, _)| item));
         let mut items: Vec<Shown> = found.into_iter().map(|one| shown(one, &reach)).collect();
         let left_out = cut_list(&mut items);

@@ -1,4 +1,4 @@
-//! How much of each part fits in a budget.
+//! Decides how much of each part of `resume_memory` fits in the budget.
 
 use std::ptr;
 
@@ -8,26 +8,28 @@ use crate::ranking::{Language, Query, passage};
 use crate::resume::Part;
 use crate::text::lines;
 
-/// A part is told only if there is room for its heading and so many characters.
+/// A part is shown only if there is room for its heading and this many characters, or for all of
+/// it.
 const LEAST: usize = 60;
 
-/// Parts as far as they fit.
+/// The parts, as far as they fit.
 pub(super) struct Fitted<'p> {
     pub told: Vec<Told<'p>>,
-    /// The parts of which nothing is told.
+    /// The parts that are left out completely.
     pub left_out: Vec<&'p Part>,
 }
 
-/// The text that is told of a part.
+/// What is shown of a part.
 pub(super) struct Told<'p> {
     pub part: &'p Part,
-    /// The first items, as Markdown.
+    /// The first items of the part, as Markdown.
     items: Vec<String>,
     is_shortened: bool,
 }
 
-/// Fits parts into a number of characters. Each part has a fair share: if it needs less, the others
-/// have the rest. Items stay whole, except a first one that is longer than the share of its part.
+/// Fits parts into `room` characters. Each part gets an equal share; what a part does not need goes
+/// to the others. Items are not cut, except the first item of a part if it is longer than the
+/// share.
 pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
     let mut candidates: Vec<Candidate<'_>> = parts.iter().map(Candidate::new).collect();
     while candidates.iter().map(Candidate::least).sum::<usize>() > room {
@@ -46,13 +48,13 @@ pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
     Fitted { told, left_out }
 }
 
-/// The part that is left out first: the last one of the last rank.
+/// The index of the part that is left out first: the last part of the highest rank number.
 fn last_in_order(candidates: &[Candidate<'_>]) -> usize {
     let rank = |at: &usize| (candidates[*at].part.rank, *at);
     (0..candidates.len()).max_by_key(rank).unwrap_or_default()
 }
 
-/// The largest equal shares, where what one does not want goes to the others.
+/// Returns the largest equal shares. What a part does not want is divided among the others.
 fn fair_shares(wants: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..wants.len()).collect();
     order.sort_by_key(|at| wants[*at]);
@@ -65,8 +67,8 @@ fn fair_shares(wants: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// Gives what the parts have left of their shares to further items, one of each part in turn. A part
-/// without an item keeps its share.
+/// Gives the unused room of all shares to further items, one of each part in turn. A part none of
+/// whose items fits keeps its share.
 fn share_the_rest(candidates: &mut [Candidate<'_>], shares: &[usize], room: usize) {
     let used = |(of, share): (&Candidate<'_>, &usize)| match of.taken {
         0 => *share,
@@ -91,12 +93,12 @@ fn share_the_rest(candidates: &mut [Candidate<'_>], shares: &[usize], room: usiz
     }
 }
 
-/// A part, and how many of its items are told.
+/// A part, with how many of its items are taken.
 struct Candidate<'p> {
     part: &'p Part,
-    /// As Markdown.
+    /// The items as Markdown.
     items: Vec<String>,
-    /// The length of the first items together, for each number of them.
+    /// For each number of items, the length of the first items together.
     lengths: Vec<usize>,
     taken: usize,
 }
@@ -111,25 +113,25 @@ impl<'p> Candidate<'p> {
         Self { part, items, lengths, taken: 0 }
     }
 
-    /// The length of the part with its first items.
+    /// The length of the part with its first `taken` items and the heading.
     fn cost(&self, taken: usize) -> usize {
         length(&heading(self.part, taken, false)) + self.lengths[taken]
     }
 
-    /// The room below which the part is left out.
+    /// The least room that the part needs. With less room, the part is left out.
     fn least(&self) -> usize {
         let shortened = length(&heading(self.part, 1, true)) + LEAST;
         self.cost(self.items.len()).min(shortened)
     }
 
-    /// Takes the first items that fit, as many as there are.
+    /// Takes as many items from the beginning as fit in the share.
     fn take(&mut self, share: usize) {
         let fitting = (1..=self.items.len()).rfind(|taken| self.cost(*taken) <= share);
         self.taken = fitting.unwrap_or(0);
     }
 
-    /// The text that is told of the part. If not even its first item fits, the item is cut between
-    /// words.
+    /// Returns what is shown of the part. If not even the first item fits, the item is cut between
+    /// words. `None` if there is too little room for that.
     fn told(mut self, share: usize) -> Option<Told<'p>> {
         let part = self.part;
         if self.taken > 0 {
@@ -143,7 +145,8 @@ impl<'p> Candidate<'p> {
 }
 
 impl Told<'_> {
-    /// The part as Markdown: the days in the order of the part, each with its items.
+    /// The part as Markdown. Days keep the order of the part; the items of a day are reversed if
+    /// the part asks for it.
     pub fn text(&self) -> String {
         let Self { part, items, is_shortened } = self;
         let mut text = heading(part, items.len(), *is_shortened);
@@ -161,8 +164,8 @@ impl Told<'_> {
     }
 }
 
-/// The heading of a part. It says of which days the items are, how many are told and which tool reads
-/// the rest.
+/// Returns the heading of a part: the days of its shown items, how many items are shown, and the
+/// tool that reads the rest.
 fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
     let Part { title, owner, items, total, counted_in, read, .. } = part;
     let of_days = days(items[..taken].iter().filter_map(|item| item.day));
@@ -179,13 +182,13 @@ fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
     format!("\n## {title}{of_days}: {}{note}\n\n", name(owner))
 }
 
-/// How many items of a part are told, and of how many.
+/// Says how many items of a part are shown, and of how many.
 pub(super) fn count(part: &Part, told: usize) -> String {
     let within = part.counted_in.as_ref().map(|of| format!(" in {of}")).unwrap_or_default();
     format!("{told} of {}{within}", part.total)
 }
 
-/// A text as an item of a list.
+/// Formats a text as an item of a Markdown list.
 fn item(text: &str) -> String {
     let mut item = String::new();
     for (at, line) in lines(text.trim()) {
@@ -199,24 +202,25 @@ fn item(text: &str) -> String {
     item
 }
 
-/// The beginning of a text as an item, of at most `room` characters and with `…` at its end. `None` if
-/// there is too little room.
+/// Returns the beginning of a text as a list item, at most `room` characters and with `…` at its
+/// end. `None` if there is too little room.
 fn shortened(text: &str, room: usize) -> Option<String> {
     let beginning = Query::in_language("", Language::English);
-    // The mark of the item and its line end.
+    // Three characters for the mark of the item and the line ending.
     let mut most = room.saturating_sub(3);
     while most >= LEAST / 6 {
         let item = item(&passage(text, &beginning, most).shown);
         if length(&item) <= room {
             return Some(item);
         }
-        // The indent of lines, or a fence that has to be longer than one in the text.
+        // Too long, because of the indent of lines or a longer fence: tries a shorter passage.
         most = most * 3 / 4;
     }
     None
 }
 
-/// The characters that a text takes, and those by which it makes the fence around all longer.
+/// The number of characters of a text, plus those by which its backticks lengthen the fence around
+/// the answer.
 pub(super) fn length(text: &str) -> usize {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     text.chars().count() + 2 * longest.saturating_sub(2)

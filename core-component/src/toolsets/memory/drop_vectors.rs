@@ -25,11 +25,11 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // How many vectors were removed.
+    // The number of vectors that were removed.
     dropped: u64,
-    // The models that have vectors still.
+    // The models that still have vectors.
     models: Vec<Model>,
-    // Places that could not be changed or read.
+    // The places that could not be read or changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -50,7 +50,7 @@ impl Tool for DropVectors {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        // All collections of a place lie in one database.
+        // All collections of a place are in one database.
         let mut of_places: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for OwnedCollection { place, name, .. } in collections(call)? {
             of_places.entry(place).or_default().insert(name);

@@ -8,7 +8,8 @@ use crate::names::{AgentName, StoreName};
 use crate::text::normalise_line_ends;
 use crate::tool::{Call, Hints, Tool};
 
-/// The fewest characters of a text, without the space around it. A shorter one is in too many words.
+/// The minimum number of characters of a text, without surrounding white space. A shorter text
+/// would occur in too many other words.
 const MIN_TEXT: usize = 4;
 
 pub(super) struct ForgetMemory;
@@ -48,16 +49,17 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // The entries and documents that had it. It is removed there, unless `dry_run` is true.
+    // The entries and documents that had it. It has been removed from them, unless `dry_run` is
+    // true.
     found: Vec<Found>,
-    // More that had it.
+    // The number of further entries and documents that had it.
     #[serde(skip_serializing_if = "is_zero")]
     not_named: u64,
     dry_run: bool,
-    // The places that were not searched or not changed, and what to do.
+    // What was not searched or not changed, and what to do about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
-    // Where copies may still be.
+    // Where copies may remain.
     remains: Vec<String>,
 }
 
@@ -65,7 +67,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The copies that no program here can remove.
+/// Where copies may remain that no program here can remove.
 const ELSEWHERE: &str = "other machines, exports, backups by other programs, and conversations that models or \
                          clients keep: remove it there, and change a secret that leaked";
 
@@ -102,10 +104,10 @@ impl Tool for ForgetMemory {
     }
 }
 
-/// The most places that an answer names as left.
+/// The maximum number of entries of `left` in an answer.
 const MAX_LEFT: usize = 20;
 
-/// Keeps the first places and counts the others.
+/// Keeps the first entries, and adds one with the number of the others.
 fn bounded(mut left: Vec<String>) -> Vec<String> {
     let more = left.len().saturating_sub(MAX_LEFT);
     if more > 0 {
@@ -119,7 +121,7 @@ const NOT_FOUND: &str = "nothing that is mounted and within reach has it now: a 
                          is stored, in the same case, and ids and paths are those of `search_memory`, an id of \
                          layers with its `section` and `agent`; Git history and other machines may have it";
 
-/// Refuses a text that would change too much, or that the mark has.
+/// Refuses a text that is too short, or that is a part of the mark put in place of removed texts.
 fn checked(text: &str) -> Result<&str, Error> {
     let refused = |message: &str, accepted: String| {
         Err(Error::at(Code::InvalidInput, message, "text", accepted))
@@ -138,7 +140,7 @@ fn checked(text: &str) -> Result<&str, Error> {
     Ok(text)
 }
 
-/// The one thing that is to be removed.
+/// Returns what is to be removed: exactly one of a text, an id and a path.
 fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Error> {
     let refused = |message: &str| Err(Error::new(Code::InvalidInput, message));
     let Input { id, path, section, agent, store, .. } = input;
@@ -147,7 +149,7 @@ fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Err
     }
     match (text, id.as_deref(), path.as_deref()) {
         (Some(text), None, None) => Ok(Wanted::Text(text)),
-        // Those of logs begin with `.github/`, those of memory files with `/memories/`.
+        // Paths of logs begin with `.github/`, and those of memory files with `/memories/`.
         (None, None, Some(path)) if store.is_none() && !path.starts_with(['.', '/']) => {
             refused("a `path` of a page needs the `store` of its hit")
         }
@@ -155,7 +157,8 @@ fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Err
         (None, Some(id), None) => match (id.parse(), section) {
             (Ok(id), Some(layer)) if agent.is_some() => Ok(Wanted::Row { layer, id }),
             (Ok(_), Some(_)) => refused("an `id` of layers needs the `agent` of its hit"),
-            // Other programs give records numbers, too.
+            // An id without a `section` is that of a record, even if it is a number: other programs
+            // number records.
             _ => Ok(Wanted::Record(id)),
         },
         _ => refused("pass exactly one of `text`, `id` and `path`"),

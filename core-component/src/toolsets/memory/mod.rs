@@ -1,9 +1,9 @@
-//! The toolset `memory`: tools over what all mounted toolsets keep.
+//! The toolset `memory`: tools that work on the entries of all mounted toolsets.
 //!
-//! Each toolset brings its entries to a search, see [`Collector`](crate::source::Collector), and what an
-//! agent needs to go on, see [`Parts`](crate::resume::Parts). Each removes what is to be forgotten, see
-//! [`Forgetting`](crate::forget::Forgetting). The ranking is in
-//! [`ranking`](crate::ranking).
+//! Each toolset contributes its entries to a search, see [`Collector`](crate::source::Collector),
+//! and what an agent needs to continue its work, see [`Parts`](crate::resume::Parts). Each toolset
+//! removes its own entries that are to be forgotten, see [`Forgetting`](crate::forget::Forgetting).
+//! The ranking is in [`ranking`](crate::ranking).
 
 mod asked_days;
 mod budget;

@@ -1,4 +1,4 @@
-//! The note of a search: what to do where the hits may not answer the question.
+//! The note of a search: says what to do if the hits may not answer the question.
 
 use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::listing::first_of;
@@ -6,26 +6,26 @@ use crate::ranking::{TELLING, WEAK};
 use crate::source::{Owner, Request, Skipped};
 use crate::tool::Call;
 
-/// What a search has found, as far as its note tells of it.
+/// The facts about a search that its note depends on.
 pub(super) struct Found<'a> {
     pub call: &'a Call<'a>,
     pub request: &'a Request,
-    /// The owners that were searched, with the numbers of their entries.
+    /// The owners that were searched, each with the number of its entries.
     pub owners: &'a [(Owner, u64)],
-    /// The owners that were left out.
+    /// The owners that the search left out.
     pub others: &'a [Owner],
     pub skipped: &'a [Skipped],
     pub has_hit: bool,
-    /// The largest share of the query's terms, by their weights, that a hit has.
+    /// The largest share of the query's terms, by their weights, that any hit has.
     pub coverage: f64,
-    /// The share of the query's terms that each of the summaries has that are not shown.
+    /// For each matching summary that is not shown, the share of the query's terms that it has.
     pub hidden: &'a [f64],
     pub has_word: bool,
     pub other_days: Option<&'a str>,
-    /// Whether a warning says what could not be searched.
+    /// Whether there is a warning about something that could not be searched.
     pub is_partial: bool,
     pub is_unsearched: bool,
-    /// Whether a toolset that keeps by agent was to be searched.
+    /// Whether the search includes a toolset whose entries belong to agents.
     pub searches_agents: bool,
 }
 
@@ -35,7 +35,7 @@ impl Found<'_> {
         let hidden = self.hidden.iter().filter(|coverage| **coverage >= TELLING).count();
         let entries = self.owners.iter().map(|(_, entries)| entries).sum();
         let is_agent_known = self.is_agent_known();
-        // A hit of a store does not show that nothing of the agent was found.
+        // Other hits, such as those of stores, would hide that the agent itself has no entries.
         let agent_missing = match (entries, is_agent_known) {
             (0, _) | (_, true) => None,
             (_, false) => self.nothing_kept(),
@@ -75,7 +75,7 @@ impl Found<'_> {
         }
     }
 
-    /// That there is nothing to search. `None` if only others have something.
+    /// Says that there is nothing to search. `None` if only other owners have entries.
     fn nothing_kept(&self) -> Option<String> {
         let place = if self.is_partial { " in what could be searched" } else { "" };
         match &self.request.agent {
@@ -86,13 +86,14 @@ impl Found<'_> {
         }
     }
 
-    /// Whether the agent of the request, if it has one, has entries, or some that were not read. Also if
-    /// no toolset was searched that keeps by agent.
+    /// Whether the agent of the request has entries, or entries that were skipped. True without an
+    /// agent, and if no searched toolset has entries of agents.
     fn is_agent_known(&self) -> bool {
         let Some(agent) = self.request.agent.as_ref().filter(|_| self.searches_agents) else {
             return true;
         };
-        // Files and items have no agent as their owner. Of a caller with agents, they are of these.
+        // Files and items have no agent as their owner. If the caller is limited to agents, they
+        // belong to these.
         let is_bounded = self.call.context.agents.is_some();
         let is_its = |owner: &Owner| match &owner.agent {
             Some(of) => of == agent.as_str(),
@@ -103,18 +104,18 @@ impl Found<'_> {
     }
 }
 
-/// Whether a request is only for some days.
+/// Whether a request is limited to some days.
 pub(super) fn has_dates(request: &Request) -> bool {
     request.from.is_some() || request.to.is_some() || request.lists_days
 }
 
-/// Asks whether another agent was meant, whose name is near.
+/// Asks whether another agent with a similar name was meant. `None` if no name is similar.
 fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
     let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
     did_you_mean(request.agent.as_ref()?.as_str(), &names)
 }
 
-/// Why there is no hit, and what to do.
+/// Says why there is no hit, and what to try.
 fn without_hit(
     request: &Request,
     entries: u64,
@@ -139,8 +140,8 @@ fn without_hit(
     format!("of {entries} entries, {those} are {are}: try {remedy}")
 }
 
-/// The owners that were left out. Those that are searched only if they are named are always told,
-/// and others if the hits are weak or the agent has nothing.
+/// Names the owners that were left out. Without an agent in the request, they are always named;
+/// with an agent, only if the hits are weak or the agent has no entries.
 fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
     let is_told = is_weak || request.agent.is_none();
     if !is_told || others.is_empty() {
@@ -157,7 +158,7 @@ fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<St
     })
 }
 
-/// The summaries that match and were not asked for.
+/// Says how many matching summaries were not shown.
 fn not_shown(hidden: usize) -> Option<String> {
     match hidden {
         0 => None,

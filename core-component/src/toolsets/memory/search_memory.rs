@@ -26,17 +26,17 @@ use crate::time::Timestamp;
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 use crate::vectors::Task;
 
-/// The most characters of one passage.
+/// The maximum number of characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
-/// When all passages of an answer have so many characters, each further one is short.
+/// Once the passages of an answer have this many characters in all, each further passage is short.
 const MAX_PASSAGES: usize = 12_000;
-/// A passage has at least as many characters as this, however many there are.
+/// The room that even a short passage has, in characters.
 const LEAST_PASSAGE: usize = 160;
 
-/// How long a search is worth waiting for the vector of its query, in milliseconds.
+/// How long the host should wait for the vector of the query, in milliseconds.
 const DEADLINE_MS: u32 = 1_000;
 
-/// The most warnings of what could not be read.
+/// The maximum number of warnings about what could not be read.
 const MAX_WARNINGS: usize = 10;
 
 pub(super) struct SearchMemory;
@@ -83,10 +83,10 @@ fn default_limit() -> u32 {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // The best first.
+    // Sorted by score, the best first.
     hits: Vec<Hit>,
     searched: Vec<Searched>,
-    // What to do where the hits may not answer the question.
+    // What to do if the hits may not answer the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     // What could not be searched.
@@ -106,10 +106,10 @@ struct Hit {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
-    // When it was kept: a timestamp, or a day.
+    // When the entry was created: a timestamp, or a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<String>,
-    // When it was last changed, if that is later.
+    // When the entry was last changed, if that is later than `date`.
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_at: Option<Timestamp>,
     passage: String,
@@ -200,7 +200,8 @@ impl Tool for SearchMemory {
         if let Ok(output) = output(call, &request, found, limit) {
             return Ok(output);
         }
-        // A document changed since the search has seen its stamp.
+        // A document has changed since the search read its stamp, so the search is repeated without
+        // the indexes.
         request.ignores_indexes = true;
         request.budget = Budget::for_search();
         let found = search(call, &request, &input.toolsets)?;
@@ -209,7 +210,8 @@ impl Tool for SearchMemory {
     }
 }
 
-/// The query for a question with dates. It is empty if there are no words to look for beside such as "yesterday".
+/// Returns the query for a question without the words for its dates. It is empty if no word worth
+/// searching for is left, as in a question that is only "yesterday".
 fn query(call: &Call<'_>, asked: &AskedDays) -> Query {
     if !asked.days.is_empty() && !Query::is_telling(&asked.rest) {
         return Query::in_language("", MemorySettings::new(call.context).usual_language());
@@ -217,18 +219,19 @@ fn query(call: &Call<'_>, asked: &AskedDays) -> Query {
     query_of(call, &asked.rest)
 }
 
-/// The query for a question without dates, with the words of the thesaurus unless the host wants none.
+/// Returns the query for a question, with related words from the thesaurus unless the host turned
+/// it off.
 pub(crate) fn query_of(call: &Call<'_>, question: &str) -> Query {
     let settings = MemorySettings::new(call.context);
     let query = Query::in_language(question, settings.usual_language());
     if settings.no_thesaurus { query } else { query.with_thesaurus() }
 }
 
-/// The vector of the query, if the host brings it.
+/// Returns the vector of the query. `None` if the host did not send one for this query.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for numbers that are no vector.
+/// `INVALID_INPUT` for numbers that are not a valid vector.
 fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
     let given = call.context.vector.as_ref().filter(|given| given.text == query);
     let vector = given.map(|given| Vector::new(&given.vector)).transpose();
@@ -237,13 +240,13 @@ fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
     })
 }
 
-/// Collects the entries of the toolsets that are asked for. What cannot be read is left out with a
-/// warning, so that one damaged place does not hide the others.
+/// Collects the entries of `toolsets`, or of all toolsets if the list is empty. A toolset that
+/// cannot be read only results in a warning, so that it does not hide the entries of the others.
 ///
 /// # Errors
 ///
-/// If the request has a `repo_root` that is invalid or that the caller may not search, and nothing else
-/// is searched.
+/// No toolset could be searched, and the request has a `repo_root` that is invalid or that the
+/// caller may not search.
 fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Results, Error> {
     let wanted = |source: &&Source| {
         toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)
@@ -279,8 +282,8 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Res
     }
 }
 
-/// The entries of the days that a question asks for, where none has its other words. If there are
-/// none, what was found before.
+/// Searches for all entries of the days that a question asks for, because no entry has its other
+/// words. Returns `before`, the earlier results, if there are none either.
 fn of_days_alone(
     call: &Call<'_>,
     request: &mut Request,
@@ -299,7 +302,8 @@ fn of_days_alone(
     Ok(found)
 }
 
-/// The days of the hits that the request would have without its dates.
+/// Searches without the date range, and returns the days of the hits in words. `None` if there are
+/// no hits.
 fn other_days(
     call: &Call<'_>,
     request: &mut Request,
@@ -317,7 +321,7 @@ fn other_days(
     Ok(days(found.candidates.iter().filter_map(|ranked| day(&ranked.entry.1))))
 }
 
-/// Refuses a toolset that cannot be searched.
+/// Refuses a name that is not that of a mounted toolset with a search.
 fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
     let known = || call.sources.iter().map(|source| source.toolset);
     let Some(unknown) = names.iter().find(|name| !known().any(|known| known == *name)) else {
@@ -336,10 +340,10 @@ fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
     Err(Error::at(Code::InvalidInput, message, "toolsets", known.join(", ")))
 }
 
-/// An entry with the index of its owner.
+/// An entry with the index of its owner, and its score.
 type Candidate = Ranked<(usize, Entry)>;
 
-/// The answer. Reads the hits that come from an index.
+/// Makes the answer. Reads the texts of the hits that come from an index.
 fn output(
     call: &Call<'_>,
     request: &Request,
@@ -366,7 +370,7 @@ fn output(
     warnings.extend(request.vectors.warnings());
     warnings.extend(not_read(request, &skipped));
     warnings.extend(without_date(request, &owners, &undated));
-    // Those of a listing are in order.
+    // A listing of the newest entries is sorted already.
     if !request.is_for_newest() {
         fuse(&mut candidates, |(_, entry)| entry.similarity.map(|of| of.cosine));
         for ranked in &mut candidates {
@@ -417,10 +421,10 @@ fn output(
     Ok(Output { hits, searched, note, warnings })
 }
 
-/// The most owners that an answer lists as searched.
+/// The maximum number of owners that an answer lists as searched.
 const MAX_SEARCHED: usize = 100;
 
-/// Keeps the first warnings and counts the others.
+/// Keeps the first warnings, and adds one with the number of the others.
 pub(super) fn bound_warnings(warnings: &mut Vec<String>) {
     let more = warnings.len().saturating_sub(MAX_WARNINGS);
     if more > 0 {
@@ -429,8 +433,8 @@ pub(super) fn bound_warnings(warnings: &mut Vec<String>) {
     }
 }
 
-/// The score with importance, age and the days that are asked for. They weigh little: they decide where
-/// scores are near.
+/// Returns the score, adjusted by importance, age and the days that the question asks for. These
+/// weigh little, so that they only decide between near scores.
 fn adjusted(ranked: &Candidate, request: &Request) -> f64 {
     let entry = &ranked.entry.1;
     let importance = 1.0 + IMPORTANCE * f64::from(entry.importance);
@@ -443,8 +447,8 @@ fn adjusted(ranked: &Candidate, request: &Request) -> f64 {
     ranked.score * importance * (1.0 + recency + asked_day)
 }
 
-/// The best first; the newest first among equals, then by path. The sort keeps the order of the
-/// sources among the others.
+/// The order of hits: the best score first, then the newest, then by owner and path. The sort is
+/// stable, so all others keep the order of their sources.
 fn order(documents: &[UnreadDocument]) -> impl Fn(&Candidate, &Candidate) -> Ordering {
     let key = |ranked: &Candidate| {
         let (owner, entry) = &ranked.entry;

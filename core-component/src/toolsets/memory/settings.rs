@@ -6,10 +6,10 @@ use crate::context::Context;
 use crate::ranking::{LANGUAGES, Language};
 use crate::toolset::{Setting, Takes};
 
-/// The name of the setting that leaves the toolset out.
+/// The name of the setting with which a host does not mount the toolset.
 pub(super) const LEAVE_OUT: &str = "leave_out";
 
-/// How they are described to hosts.
+/// The descriptions of the settings for hosts.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: LEAVE_OUT,
@@ -37,7 +37,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The settings of a call. The host alone leaves the toolset out.
+/// The settings of a call. Only the host uses `leave_out`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct MemorySettings {
@@ -48,12 +48,12 @@ pub(super) struct MemorySettings {
 }
 
 impl MemorySettings {
-    /// The settings of a call.
+    /// Returns the settings of a call.
     pub fn new(context: &Context) -> Self {
         context.settings.of("memory").expect("checked before the call")
     }
 
-    /// The language of a text that does not tell its own.
+    /// Returns the language to assume for a text that is too short to detect its language.
     pub fn usual_language(&self) -> Language {
         let named = self.language.as_deref().and_then(Language::from_name);
         named.unwrap_or(Language::English)

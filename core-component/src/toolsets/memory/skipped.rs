@@ -1,11 +1,11 @@
-//! Warnings of documents that a search did not read.
+//! The warning about documents that a search did not read, because its budget was used up.
 
 use crate::source::{Owner, Request, Skipped};
 
-/// The most owners that are named.
+/// The maximum number of owners that the warning names.
 const MAX_NAMED: usize = 10;
 
-/// Says what was not read, and how to search it.
+/// Says what was not read, and how to search it. `None` if nothing was skipped.
 pub(super) fn not_read(request: &Request, skipped: &[Skipped]) -> Option<String> {
     if skipped.is_empty() {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn not_read(request: &Request, skipped: &[Skipped]) -> Option<String>
     ))
 }
 
-/// An owner in words.
+/// Names an owner for a message.
 pub(super) fn name(owner: &Owner) -> String {
     let Owner { toolset, repo_root, store, agent } = owner;
     match (agent, store, repo_root) {

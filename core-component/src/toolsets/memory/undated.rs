@@ -1,13 +1,13 @@
-//! The documents without a date that a search between dates leaves out, in words.
+//! The warning about documents without a date, which a search between dates leaves out.
 
 use super::skipped::name;
 use crate::listing::first_of;
 use crate::source::{Owner, Request, Undated};
 
-/// The most documents that are named.
+/// The maximum number of documents that the warning names.
 const MAX_NAMED: usize = 10;
 
-/// Says which documents were left out, and how to find them.
+/// Says which documents were left out, and how to find them. `None` if there are none.
 pub(super) fn without_date(
     request: &Request,
     owners: &[(Owner, u64)],
@@ -16,7 +16,8 @@ pub(super) fn without_date(
     if undated.is_empty() {
         return None;
     }
-    // A search reads what its index lacks last, so the order of reading says nothing.
+    // Sorted, because the order of reading depends on what the index has: other documents are read
+    // last.
     let mut undated: Vec<&Undated> = undated.iter().collect();
     undated.sort_by_key(|one| (one.owner, &one.path));
     let named = undated

@@ -1,4 +1,4 @@
-//! Reading the hits that an index of documents brought.
+//! Reads the hits that come from an index of documents.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use crate::ranking::Ranked;
 use crate::source::{Entry, Owner, UnreadDocument};
 use crate::tool::Call;
 
-/// A document is not as its index says, or cannot be read.
+/// A document is missing, cannot be read, or has another version than the index says.
 pub(super) struct Changed;
 
-/// Reads the entries that come from an index, each document once, and those of an owner together.
+/// Reads the text of each hit that comes from an index. Each document is read once, and the
+/// documents of an owner are read together.
 pub(super) fn read_hits(
     call: &Call<'_>,
     owners: &[(Owner, u64)],
@@ -38,7 +39,7 @@ pub(super) fn read_hits(
     Ok(())
 }
 
-/// The entries of documents that are as their index says.
+/// Reads the entries of documents, which must have the versions that the index says.
 fn entries(
     call: &Call<'_>,
     owner: &Owner,

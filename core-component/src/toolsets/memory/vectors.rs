@@ -1,8 +1,8 @@
-//! The follow-ups of the toolset: vectors of what all mounted toolsets keep, by the embedder that the
-//! host asks.
+//! The follow-ups of the toolset: the host asks its embedder for vectors of the texts of all
+//! mounted toolsets.
 //!
-//! The number of a follow-up is that of an owner. It stands for all texts of the owner that wait for
-//! a vector. Claiming it chooses a batch of them.
+//! The id of a follow-up is the number of an owner. The follow-up stands for all texts of the owner
+//! that wait for a vector. Claiming the follow-up chooses a batch of these texts.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,8 @@ use crate::tool::{Call, Checked, Source};
 use crate::toolset::FollowUps;
 use crate::vectors::{self, Answer, Answered, Task, Waiting};
 
-/// The most passes of a claim: one may read documents whose texts all have vectors already.
+/// The maximum number of passes of a claim. A pass may find only documents whose texts have vectors
+/// already, so that another pass is needed.
 const MAX_PASSES: usize = 16;
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
@@ -37,11 +38,12 @@ fn pending(call: &Call<'_>) -> Checked<()> {
     passed
 }
 
-/// Looks through the entries of the caller. What cannot be read waits for the next pass.
+/// Goes through the entries that the caller reaches, and collects texts that wait for vectors. What
+/// cannot be read waits for a later pass.
 ///
 /// # Errors
 ///
-/// The error of the first toolset that cannot be read. The others are looked through all the same.
+/// The error of the first toolset that cannot be read. All other toolsets are read nevertheless.
 fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
     let context = call.context;
     let request = Request {
@@ -63,7 +65,8 @@ fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
     let whole = request.budget.reserve();
     for (at, Source { collect, .. }) in call.sources.iter().enumerate() {
         request.budget.begin(whole, call.sources.len() - at);
-        // A toolset in which nothing is kept yet takes no memory of the others.
+        // Every toolset is read, even after an error of another one, such as one that has no
+        // storage yet.
         passed = passed.and(collect(call, &mut Collector::new(&request)));
     }
     match request.vectors {
@@ -72,7 +75,8 @@ fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
     }
 }
 
-/// Chooses a batch, and leaves the follow-up with its texts.
+/// Chooses a batch of waiting texts, and leaves a follow-up that has the texts. Returns false if no
+/// text waits.
 fn claim(call: &Call<'_>, owner: i64, seconds: u32) -> Result<bool, Error> {
     let Some(model) = &call.context.embedder else { return Ok(false) };
     let mut takes_failed = false;
@@ -93,12 +97,13 @@ fn claim(call: &Call<'_>, owner: i64, seconds: u32) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Stores the vectors of a batch, and leaves the next follow-up: a claim finds out whether more texts
-/// wait.
+/// Stores the vectors of a batch, and leaves the next follow-up. Claiming that follow-up finds out
+/// whether further texts wait.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` if the vectors are refused. The batch then waits as after an error of the embedder.
+/// `INVALID_INPUT` if the vectors are refused. The batch then waits before the next try, as after
+/// an error of the embedder.
 fn answer(call: &Call<'_>, owner: i64, payload: Value) -> Result<Value, Error> {
     let given: EmbeddingAnswer = serde_json::from_value(payload).map_err(|_| {
         let message = "the answer is neither `{\"batch\", \"model\", \"vectors\"}` with numbers nor \
@@ -134,11 +139,11 @@ fn answer(call: &Call<'_>, owner: i64, payload: Value) -> Result<Value, Error> {
     Ok(json!({ "applied": false }))
 }
 
-/// The collections of all toolsets that can be read.
+/// Returns the collections of all toolsets that can be read.
 ///
 /// # Errors
 ///
-/// If none of them can be read.
+/// The first error, if no toolset has a collection that can be read.
 pub(super) fn collections(call: &Call<'_>) -> Result<Vec<OwnedCollection>, Error> {
     let mut all = Vec::new();
     let mut failed = None;
@@ -154,7 +159,7 @@ pub(super) fn collections(call: &Call<'_>) -> Result<Vec<OwnedCollection>, Error
     }
 }
 
-/// Whether an error says that a place has no vectors.
+/// Whether the error means that a place has no vectors: the place does not exist.
 pub(super) fn has_none(error: &storage::Error) -> bool {
     error.code == storage::ErrorCode::NotFound
 }

@@ -1,4 +1,4 @@
-//! Changing a store under its lock.
+//! Changes a store under its lock.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,23 @@ use crate::index;
 use crate::source::Owner;
 use crate::storage::{Place, Writer};
 
-/// How often a change is attempted while programs that take no lock change the same files.
+/// How many times a change is planned in all, if programs that take no lock change the same files.
 const ATTEMPTS: usize = 4;
 
-/// How the changes of a plan are committed.
+/// How the changes of a plan become durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// In one commit. The plan changes one memory, so that every prefix is sound; or the tree has
-    /// atomic commits.
+    /// In one commit. The tree has atomic commits, or the plan changes one memory: then the store
+    /// is consistent even if the commit stops after any of its changes.
     MemoryFirst,
-    /// After an intent, for the tool of this name.
+    /// After an intent record was written, so that an interrupted change can be completed. Holds
+    /// the name of the tool.
     Intent(&'static str),
 }
 
-/// Plans a change under the lock and commits it. Returns the plan's answer and the warnings. `plan` may
-/// run several times; the last run counts. If its answer is an error, what it has planned besides is
-/// committed all the same: indexes that had fallen behind.
+/// Plans a change under the lock and commits it. Returns the answer of `plan` and the warnings.
+/// `plan` may run several times; the result of the last run counts. If the answer is an error, the
+/// other changes of the plan are committed nevertheless: updates of indexes that were out of date.
 pub(super) fn change<T>(
     store: &Store<'_>,
     order: Order,
@@ -37,7 +38,8 @@ pub(super) fn change<T>(
     let order = if store.tree.has_atomic_commits() { Order::MemoryFirst } else { order };
     let is_replaced = order != Order::MemoryFirst;
     let warnings = intent::recover(&*store.tree, &*writer, is_replaced)?;
-    // The warning of an intent that was set aside is given once, so an error says it, too.
+    // The warning about an intent that was set aside is given only once, so an error must include
+    // it.
     let warn = |error: Error| match warnings.first() {
         Some(warning) => error.with_suffix(&format!("; {warning}")),
         None => error,

@@ -1,5 +1,5 @@
-//! Completing the arguments of the resource template: the names of stores, and the paths in a
-//! store, a level at a time.
+//! Completes the arguments of the resource template: names of stores, and the paths in a store, one
+//! level at a time.
 
 use super::error::Error;
 use super::path::CategoryPath;
@@ -17,7 +17,8 @@ pub(super) fn complete(call: &Call<'_>, partial: &Partial<'_>) -> Checked<Vec<St
     values.map_err(Into::into)
 }
 
-/// The memories and subcategories of the category in which the value is. Categories end in a slash.
+/// Returns the memories and subcategories of the category that the partial value names. Categories
+/// end with a slash.
 fn paths(call: &Call<'_>, partial: &Partial<'_>) -> Result<Vec<String>, Error> {
     let store = partial.others.get("store").and_then(|name| StoreName::parse(name));
     let Some(store) = store else { return Ok(Vec::new()) };

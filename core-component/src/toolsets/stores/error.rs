@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 use crate::yaml::YamlError;
 
 impl Error {
-    /// Nothing can have this name.
+    /// No store can have this name.
     pub(super) fn invalid_store(name: &str, reason: &str) -> Self {
         let message = format!("`store` `{name}` {reason}: choose another name");
         Self::at(Code::InvalidInput, message, "store", NAME_ACCEPTED.into())
@@ -30,7 +30,7 @@ impl Error {
         Self::new(Code::PermissionError, store_not_granted(context, name))
     }
 
-    /// No store has the name. `names` are those that the caller may use.
+    /// No store has the name. `names` are the stores that the caller may use.
     pub(super) fn no_store(name: &str, names: &[String]) -> Self {
         let there_are = if names.is_empty() {
             "there is none yet".to_owned()
@@ -43,14 +43,14 @@ impl Error {
         Self::new(Code::StoreNotFound, message)
     }
 
-    /// The store is registered, and its directory is missing.
+    /// The store is registered, but its directory cannot be opened.
     pub(super) fn store_missing(name: &str, error: &storage::Error) -> Self {
         let message =
             format!("store `{name}` is registered, but its directory cannot be opened: {error}");
         Self::new(Code::StoreNotFound, message)
     }
 
-    /// The text is no path of a memory or a category.
+    /// The text is not a valid path of a memory or a category.
     pub(super) fn invalid_path(path: &str, field: &str, Nearest(nearest): &Nearest) -> Self {
         let rule = "lower-case letters and digits in words joined by `-`, at most 10 segments joined \
                     by `/`";
@@ -74,7 +74,7 @@ impl Error {
         Self::new(Code::MemoryExpired, message)
     }
 
-    /// `update` is the name of the tool that changes memories.
+    /// A memory with this path exists. `update` is the name of the tool that changes memories.
     pub(super) fn memory_exists(path: &MemoryPath, update: &str) -> Self {
         let message = format!(
             "there is a memory `{path}` already: change it with `{update}`, or choose another path"
@@ -88,7 +88,7 @@ impl Error {
         Self::new(Code::MemoryExists, message)
     }
 
-    /// The reason to skip a file that is imported.
+    /// Returns the reason for which an imported file is skipped: its memory has another text.
     pub(super) fn another_memory(path: &MemoryPath) -> String {
         format!("there is a memory `{path}` with another text")
     }
@@ -119,7 +119,7 @@ impl Error {
         Self::new(Code::CategoryNotFound, message)
     }
 
-    /// A file of the store cannot be read. Its bytes stay as they are.
+    /// A file of the store cannot be read. The file is not changed.
     pub(super) fn damaged(file: &str, error: &YamlError) -> Self {
         let message = format!("line {} of `{file}`: {}", error.line, error.message);
         Self::new(Code::CorruptedData, message)

@@ -1,4 +1,5 @@
-//! Removing a text from the pages and indexes of stores, or a page.
+//! Removes a text from the memories and indexes of stores, or removes one memory, for
+//! `forget_memory`.
 
 use super::change::{Order, change};
 use super::error::Error;
@@ -18,12 +19,12 @@ use crate::names::StoreName;
 use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place};
 use crate::tool::{Call, Checked, Forget};
 
-/// The directory of the bookkeeping with the records of interrupted calls that were set aside.
+/// The directory in the bookkeeping area that has the intent records which were set aside.
 const SET_ASIDE: &str = "set-aside";
 
 pub(super) const FORGET: Forget = Forget { toolset: "stores", run };
 
-/// Looks through the stores that the caller may use.
+/// Removes what is wanted from the stores that the caller may use.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     if matches!(forgetting.wanted, Wanted::Record(_) | Wanted::Row { .. }) {
         return Ok(());
@@ -53,7 +54,7 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// Removes a page, whole.
+/// Removes a whole memory.
 fn forget_page(
     store: &Store<'_>,
     path: &str,
@@ -111,10 +112,11 @@ fn look_through(
     Ok(())
 }
 
-/// Whether a document has something that goes, and what stays.
+/// Whether the document has the text where it can be removed, and a message about what cannot be
+/// removed.
 type Done = (bool, Option<String>);
 
-/// Tells what became of a document.
+/// Reports the result for one document.
 fn note(
     store: &Store<'_>,
     path: String,
@@ -170,7 +172,7 @@ fn forget_in_index(
         return Ok((!splices.is_empty(), left));
     }
     let writer = store.tree.lock(None)?;
-    // An interrupted call expects the index as it was.
+    // An interrupted call expects the index unchanged, so it is completed first.
     intent::recover(&*store.tree, &*writer, false)?;
     let Some(before) = store.text(&path)? else { return Ok((false, None)) };
     let Removal { splices, left } = remove_from_index(category, &before.text, secret);
@@ -182,7 +184,7 @@ fn forget_in_index(
     Ok((true, left))
 }
 
-/// The records of interrupted calls with a text, and their versions.
+/// Returns the paths and versions of intent records set aside that have the text.
 fn set_aside_with(store: &Store<'_>, secret: &str) -> Result<Vec<(String, String)>, Error> {
     let secret = in_json(secret);
     let mut found = Vec::new();

@@ -37,8 +37,8 @@ pub(super) struct Input {
     limit: u32,
 }
 
-/// The characters of a page if a call gives no limit. Most memories fit in one page. An update that
-/// sends a whole page back would cut a longer one.
+/// The number of characters of a page if a call gives no limit. Most memories fit in one page. If a
+/// memory is longer, an update with the text of one page would lose the rest.
 pub(super) const DEFAULT_LIMIT: u32 = 50_000;
 
 fn default_limit() -> u32 {
@@ -85,8 +85,8 @@ impl Tool for GetMemory {
     }
 }
 
-/// The page of a memory that begins `from` characters after the beginning of its content, as this
-/// tool and the resource return it.
+/// Returns the page of a memory that begins `from` characters after the beginning of its content,
+/// in the form that this tool and the resource return.
 pub(super) fn output(
     store: &Store<'_>,
     path: &MemoryPath,

@@ -1,4 +1,5 @@
-//! Importing the files of a person's folder: finding their memories, then writing these page by page.
+//! Imports the files of a person's folder: finds out which memories they become, and then writes
+//! the memories page by page.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +18,20 @@ use super::walk::Warnings;
 use crate::front_matter::FrontMatter;
 use crate::storage::{MAX_DOCUMENT_BYTES, Splice};
 
-/// The files of a folder, before any is read.
+/// What becomes of the files of a folder, judged by their names alone.
 #[derive(Default)]
 pub(super) struct ImportPlan {
-    /// Each file with the path of its memory, by that path.
+    /// The names of the files to import, each with the path of its memory; sorted by path.
     pub memories: Vec<(String, MemoryPath)>,
-    /// Each file that cannot be imported, with the reason.
+    /// The names of the files that cannot be imported, each with the reason.
     pub skipped: Vec<(String, String)>,
     /// The number of files that are not Markdown.
     pub others: usize,
 }
 
-/// Finds the memory that each file of a folder becomes. Files with the same path get a mark of their
-/// names, except for the one whose name is that path.
+/// Decides by name which memory each file of a folder becomes. If several files would get the same
+/// path, each path is marked with a hash of the file's name, except for the file whose name is
+/// exactly that path.
 pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> ImportPlan {
     let mut plan = ImportPlan::default();
     let mut found: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
@@ -54,8 +56,8 @@ pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> Import
             plan.memories.extend(names.pop().map(|name| (name, path)));
             continue;
         }
-        // Names that differ only in their form in Unicode. Their order must not decide which file
-        // becomes the memory, so none does.
+        // These names are equal after Unicode normalisation. None of the files is imported, because
+        // their order must not decide which of them becomes the memory.
         let first = names[0].clone();
         let second = names[1].clone();
         for name in names {
@@ -102,38 +104,40 @@ pub(super) enum OnConflict {
 pub(super) enum Outcome {
     Added,
     Replaced,
-    /// The memory has the text of the file already.
+    /// The memory has exactly the text of the file already.
     Unchanged,
-    /// Nothing was written, for this reason.
+    /// The file was not imported, for this reason.
     Skipped(String),
 }
 
-/// The change that a file makes.
+/// What to do with a file.
 enum Decision {
     Create(String),
-    /// With the text that the splices give.
+    /// Edits the memory by these splices, which result in this text.
     Edit(Text, Vec<Splice>, String),
     Keep(Text),
     Skip(String),
 }
 
-/// Imports files, all of them or none.
+/// Imports all of the files, or none of them if there is an error.
 ///
 /// # Errors
 ///
-/// `MEMORY_EXISTS` if a memory has another text and such files are refused.
+/// `MEMORY_EXISTS` if a memory has another text and `on_conflict` is `Refuse`.
 pub(super) fn import_memories(
     store: &Store<'_>,
     files: &[ImportFile],
     on_conflict: OnConflict,
 ) -> Result<(Vec<Outcome>, Warnings), Error> {
-    // An intent holds the texts of all files, and one text may be as long as a document.
+    // Several files need an intent, which has their texts in one document. A single file needs no
+    // intent, so its text may be as long as a document.
     let order = match files {
         [_] => Order::MemoryFirst,
         _ => Order::Intent("import_memories"),
     };
     let (outcomes, mut warnings) = change(store, order, |plan| {
-        // An error is no answer of the plan: with an answer, the files before it would be written.
+        // The error ends the plan: as an answer of the plan, it would let the changes planned so
+        // far be made.
         let outcomes = files.iter().map(|file| {
             let decision = decide(store, file, on_conflict)?;
             Ok(add(plan, &file.path, decision))
@@ -144,11 +148,11 @@ pub(super) fn import_memories(
     Ok((outcomes, warnings))
 }
 
-/// Says what [`import_memories`] would do. It takes no lock.
+/// Returns what [`import_memories`] would do. Takes no lock and changes nothing.
 ///
 /// # Errors
 ///
-/// As for [`import_memories`].
+/// Those of [`import_memories`].
 pub(super) fn import_dry_run(
     store: &Store<'_>,
     files: &[ImportFile],
@@ -160,7 +164,7 @@ pub(super) fn import_dry_run(
     Ok((outcomes, warnings))
 }
 
-/// A warning for each file that is imported although its front matter cannot be read.
+/// Returns a warning for each imported file whose front matter cannot be read.
 fn damage(files: &[ImportFile], outcomes: &[Outcome]) -> Warnings {
     let imported = files.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_written());
     let damage = imported.filter_map(|(ImportFile { path, text }, _)| {
@@ -187,7 +191,7 @@ impl From<Decision> for Outcome {
     }
 }
 
-/// Adds the change of one file to a plan.
+/// Adds the change for one file to a plan.
 fn add(plan: &mut Plan<'_>, path: &MemoryPath, decision: Decision) -> Outcome {
     let indexed = |text: &str| indexed(&Memory::read_in_part(path, text).0);
     match &decision {
@@ -213,12 +217,13 @@ fn decide(
     }
     let new = match text_of_person(path, text, store.now()) {
         Ok(new) => new,
-        // A person can mend a key later. The text is found until then.
+        // Imported as it is: a person can repair the front matter later, and search finds the text
+        // until then.
         Err(_) if FrontMatter::read_in_part(text).0.is_there() => text.clone(),
         Err(error) => return skip(error),
     };
     let before = match store.memory(path) {
-        // If conflicts are refused, so is a memory that cannot be compared.
+        // With `Refuse`, a memory that cannot be read, and so not compared, is an error.
         Err(ReadError::Unusable(error)) if !matches!(on_conflict, OnConflict::Refuse) => {
             return skip(error);
         }
@@ -249,8 +254,8 @@ fn too_long() -> Decision {
     Decision::Skip("it has more than 16 MiB with its front matter: split it".to_owned())
 }
 
-/// The splices that give a memory the text of a file. `None` if it has that text already. A file
-/// without front matter leaves that of the memory, as an update does.
+/// Returns the splices that give a memory the text of a file. `None` if the memory has that text
+/// already. If the file has no front matter, the memory keeps its front matter, as in an update.
 fn changes(
     store: &Store<'_>,
     file: &ImportFile,

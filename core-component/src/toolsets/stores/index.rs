@@ -1,4 +1,4 @@
-//! The index of a category: `index.yaml`, with its memories and its subcategories.
+//! The index of a category: the file `index.yaml`, which lists its memories and its subcategories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,39 +8,39 @@ use crate::storage::Splice;
 use crate::time::Timestamp;
 use crate::yaml::{self, Editor, Entry, New, NewEntry, Node, YamlError};
 
-/// The maximum number of keys and values in an index: about 100,000 memories.
+/// The maximum number of keys and values in an index, enough for about 100,000 memories.
 const MAX_NODES: usize = 1_000_000;
 
 const MEMORIES: &str = "memories";
 const SUBCATEGORIES: &str = "subcategories";
 
-/// The keys of a memory's item. Others are of other programs.
+/// The keys of a memory's item that this program writes. Other programs may add keys.
 const KEYS: [&str; 3] = ["path", "token_estimate", "updated_at"];
 
-/// An entry of an index: a memory.
+/// What an index says about a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedMemory {
     pub token_estimate: Option<u64>,
     pub updated_at: Option<Timestamp>,
 }
 
-/// An entry of an index: a subcategory.
+/// What an index says about a subcategory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedCategory {
     pub memory_count: Option<u64>,
     pub description: Option<String>,
 }
 
-/// An index that was read.
+/// An index that has been read.
 pub(super) struct Index {
     root: Option<Node>,
-    /// The items of both lists: the last segment of the path, if the item is directly in the
-    /// category, and the number of its item.
+    /// The items of the two lists.
     memories: Items,
     subcategories: Items,
 }
 
-/// The valid items of a list by segment, and the numbers of all others.
+/// The items of a list. `by_segment` has those directly in the category: their numbers by the last
+/// segment of their path. `others` has the numbers of all other items and of duplicates.
 #[derive(Default)]
 struct Items {
     by_segment: BTreeMap<String, usize>,
@@ -48,17 +48,18 @@ struct Items {
     count: usize,
 }
 
-/// The entries that an index is to have. Others are removed from it.
+/// What an index should say. Items that are not listed here are removed, except in a list that is
+/// `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
-    /// The slugs of the memories, each with new values or, as `None`, those that it has. `None` leaves
-    /// all of them as they are.
+    /// The slugs of the memories. Each has its new values, or `None` if its values stay. If the map
+    /// is `None`, all items of memories stay as they are.
     pub memories: Option<BTreeMap<String, Option<IndexedMemory>>>,
-    /// More entries of items that are added, by slug.
+    /// By slug: further entries for the items of memories that are added.
     pub more: BTreeMap<String, Vec<NewEntry>>,
-    /// The segments of all subcategories. `None` leaves all of them as they are.
+    /// The segments of all subcategories. `None` removes no subcategory.
     pub subcategories: Option<BTreeSet<String>>,
-    /// New counts of subcategories, which are added if they are missing.
+    /// New memory counts of subcategories. Missing subcategories are added.
     pub counts: BTreeMap<String, u64>,
 }
 
@@ -90,7 +91,8 @@ impl Index {
                     Some(segment) if !items.by_segment.contains_key(segment) => {
                         items.by_segment.insert(segment.to_owned(), number);
                     }
-                    // Git may have merged an item twice.
+                    // The item is not directly in the category, or is a duplicate, such as one from
+                    // a merge in Git.
                     _ => items.others.push(number),
                 }
             }
@@ -101,7 +103,7 @@ impl Index {
         Ok(Self { root, memories, subcategories })
     }
 
-    /// The memories, by slug.
+    /// Returns the memories with their slugs.
     pub fn memories(&self) -> impl Iterator<Item = (&str, IndexedMemory)> {
         let memory = |number: usize| match self.item(MEMORIES, number) {
             None => IndexedMemory::default(),
@@ -116,7 +118,7 @@ impl Index {
         self.memories.by_segment.iter().map(move |(slug, at)| (slug.as_str(), memory(*at)))
     }
 
-    /// The subcategories, by segment.
+    /// Returns the subcategories with their segments.
     pub fn subcategories(&self) -> impl Iterator<Item = (&str, IndexedCategory)> {
         let category = |number: usize| match self.item(SUBCATEGORIES, number) {
             None => IndexedCategory::default(),
@@ -131,7 +133,7 @@ impl Index {
             .map(move |(segment, at)| (segment.as_str(), category(*at)))
     }
 
-    /// The entries of a memory's item that are of other programs.
+    /// Returns those entries of a memory's item that other programs added.
     pub fn more_of(&self, slug: &str) -> Vec<NewEntry> {
         let at = self.memories.by_segment.get(slug);
         let entries = at.and_then(|at| self.item(MEMORIES, *at)?.entries());
@@ -148,11 +150,11 @@ impl Index {
         self.subcategories.by_segment.contains_key(segment)
     }
 
-    /// The splices that make this index say what is wanted. Empty if it does already.
+    /// Returns the splices that make the index say what is wanted. Empty if it says so already.
     ///
     /// # Errors
     ///
-    /// The index has a form that cannot be changed in this way.
+    /// The index has a form that splices cannot change correctly.
     pub fn change(
         &self,
         category: &CategoryPath,
@@ -168,14 +170,15 @@ impl Index {
         self.set_values(&mut editor, wanted);
         self.change_lists(&mut editor, root, category, wanted);
         let splices = editor.splices();
-        // Lines of lists in block style can be changed without a look at the result.
+        // In block style, splices concern whole lines, so the result need not be checked.
         let is_block = |list| root.get(list).is_none_or(|list| list.is_list_of_blocks(text));
         if is_block(MEMORIES) && is_block(SUBCATEGORIES) && !root.is_flow()
             || says(category, text, &splices, wanted)
         {
             return Ok(splices);
         }
-        // In a list in flow style, new items and new values overlap: they are made one after the other.
+        // In a list in flow style, splices of new items and of new values overlap. So first the
+        // values are changed, and then the items of the resulting text.
         let form = "the index has a form that cannot be changed here".to_owned();
         let form = || YamlError { line: 1, message: form.clone() };
         let mut editor = Editor::new(text);
@@ -189,7 +192,7 @@ impl Index {
         says(category, text, &splices, wanted).then_some(splices).ok_or_else(form)
     }
 
-    /// Gives the items that are there their new values.
+    /// Sets the new values of existing items.
     fn set_values(&self, editor: &mut Editor<'_>, wanted: &Wanted) {
         for (slug, values) in wanted.memories.iter().flatten() {
             let at = self.memories.by_segment.get(slug);
@@ -208,7 +211,7 @@ impl Index {
         }
     }
 
-    /// Adds the items that are missing, and removes those that are not wanted.
+    /// Adds missing items, and removes items that are not wanted.
     fn change_lists(
         &self,
         editor: &mut Editor<'_>,
@@ -241,7 +244,8 @@ impl Index {
         self.root.as_ref()?.get(list)?.items()?.get(number)
     }
 
-    /// The number of the first item with a greater path, or of the end.
+    /// Returns the number of the item before which a new item belongs by its path, or the number of
+    /// items if it belongs at the end.
     fn place_of(&self, list: &str, category: &CategoryPath, segment: &str) -> usize {
         let new = category.child(segment);
         let items = self.root.as_ref().and_then(|root| root.get(list)?.items());
@@ -254,7 +258,7 @@ impl Index {
 }
 
 impl Items {
-    /// The numbers of the items that are not kept, in order.
+    /// Returns the numbers of the items that are not kept, in ascending order.
     fn without(&self, is_kept: impl Fn(&str) -> bool) -> Vec<usize> {
         let gone = self.by_segment.iter().filter(|(segment, _)| !is_kept(segment));
         let mut removed: Vec<usize> = gone.map(|(_, at)| *at).chain(self.others.clone()).collect();
@@ -263,7 +267,7 @@ impl Items {
     }
 }
 
-/// An entry of an index: a memory.
+/// Returns what an index should say about a memory.
 pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
     IndexedMemory {
         token_estimate: Some(token_estimate(memory.content)),
@@ -271,7 +275,7 @@ pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
     }
 }
 
-/// The text of a new index.
+/// Returns the text of a new index.
 pub(super) fn new_text(category: &CategoryPath, wanted: &Wanted) -> String {
     let memories = wanted.memories.iter().flatten();
     let memories =
@@ -323,7 +327,7 @@ fn number_in(node: &Node, key: &str) -> Option<u64> {
     node.get(key)?.text()?.parse().ok()
 }
 
-/// Whether a changed index says what is wanted.
+/// Whether the index says what is wanted after these splices.
 fn says(category: &CategoryPath, text: &str, splices: &[Splice], wanted: &Wanted) -> bool {
     let changed = Splice::all(splices, text.as_bytes().to_vec());
     let changed = changed.and_then(|bytes| String::from_utf8(bytes).ok());

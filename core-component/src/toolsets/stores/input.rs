@@ -1,4 +1,4 @@
-//! Input fields that several tools share, and their checks.
+//! Input fields that several tools share, with their checks.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ pub(super) struct Tag(#[schemars(length(max = 64), regex(pattern = r"\S"))] pub 
 #[schemars(inline)]
 pub(super) struct Citation(#[schemars(length(max = 1000), regex(pattern = r"\S"))] pub String);
 
-/// Checks the tags, and drops those that occur twice.
+/// Checks the tags, and drops duplicates.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub(super) fn tags(given: Vec<Tag>) -> Result<Vec<String>, Error> {
     distinct_lines(given.into_iter().map(|Tag(tag)| tag), "tag", "tags")
 }
 
-/// Checks the citations, and drops those that occur twice.
+/// Checks the citations, and drops duplicates.
 ///
 /// # Errors
 ///
@@ -40,35 +40,36 @@ pub(super) fn citations(given: Vec<Citation>) -> Result<Vec<String>, Error> {
     distinct_lines(given.into_iter().map(|Citation(citation)| citation), "citation", "citations")
 }
 
-/// When a memory expires: a timestamp, or a date for the end of that day.
+/// Parses the time at which a memory expires: a timestamp, or a date, which means the end of that
+/// day.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for another text.
+/// `INVALID_INPUT` for any other text.
 pub(super) fn expires_at(call: &Call<'_>, text: &str) -> Result<Timestamp, Error> {
     Span::read(&call.context.zone, text, "expires_at").map(|span| span.last)
 }
 
-/// The path of a memory.
+/// Parses the path of a memory.
 ///
 /// # Errors
 ///
-/// `INVALID_PATH` with the nearest valid spelling.
+/// `INVALID_PATH`, with the nearest valid path in the message.
 pub(super) fn path(text: &str, field: &str) -> Result<MemoryPath, Error> {
     MemoryPath::parse(text).map_err(|nearest| Error::invalid_path(text, field, &nearest))
 }
 
-/// The category of a call; the root if there is none.
+/// Parses the category of a call. Without a text, it is the root.
 ///
 /// # Errors
 ///
-/// `INVALID_PATH` with the nearest valid spelling.
+/// `INVALID_PATH`, with the nearest valid path in the message.
 pub(super) fn category(text: Option<&str>) -> Result<CategoryPath, Error> {
     let Some(text) = text else { return Ok(CategoryPath::ROOT) };
     CategoryPath::parse(text).map_err(|nearest| Error::invalid_path(text, "category", &nearest))
 }
 
-/// The name of a category in an answer.
+/// Returns the name of a category in an answer: `all` for the root.
 pub(super) fn category_name(category: &CategoryPath) -> String {
     if category.is_root() { "all".to_owned() } else { category.to_string() }
 }

@@ -1,10 +1,11 @@
-//! The intent of a call that changes several memories: a document in the bookkeeping area that names
-//! every change before the first is made.
+//! The intent of a call that changes several memories: a document in the bookkeeping area that
+//! lists every change before the first change is made.
 //!
-//! If the call stops midway, the next writer of the store completes it. Each document is then at the
-//! version before its change or at the one after it. If a person or Git has changed one meanwhile, the
-//! intent is moved aside and nothing is overwritten. An intent that no call can have written is moved
-//! aside, too: its file is data of the store, which another program may have damaged or made up.
+//! If the call stops midway, the next writer of the store completes it. Each document should then
+//! have its version from before or after its change. If a person or Git has changed a document
+//! meanwhile, the intent is set aside and nothing is overwritten. An intent that no call can have
+//! written is set aside, too: its file is data of the store, which another program may have damaged
+//! or forged.
 
 use std::collections::BTreeSet;
 
@@ -22,14 +23,14 @@ const PATH: &str = "intent.json";
 /// The tools that write intents.
 const TOOLS: [&str; 4] = ["move_memory", "prune_memories", "reindex_store", "import_memories"];
 
-/// The maximum number of steps: 500 memories, each with the indexes of ten categories.
+/// The maximum number of steps, enough for 500 memories with the indexes of ten categories each.
 const MAX_STEPS: usize = 6_000;
 
-/// One change of a document, with the versions before and after it.
+/// One change of a document, with the versions of the document before and after the change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Step {
-    /// Creates a document.
+    /// Creates a document, which must not exist.
     Create {
         path: String,
         contents: String,
@@ -52,7 +53,7 @@ pub(super) enum Step {
     },
 }
 
-/// A replacement for a range of bytes.
+/// The replacement of a range of bytes by a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TextSplice {
@@ -69,7 +70,7 @@ struct Intent {
 }
 
 impl Step {
-    /// The path of a document that is deleted for good.
+    /// Returns the path of the document, if the step deletes it. A rename does not count.
     pub fn deleted(&self) -> Option<&str> {
         match self {
             Self::Delete { path, .. } => Some(path),
@@ -78,9 +79,9 @@ impl Step {
     }
 }
 
-/// Why changes were not committed.
+/// Why changes were not made, or not all of them.
 pub(super) enum CommitError {
-    /// Another program changed a file between reading and writing, and nothing was changed.
+    /// Another program changed a file after it was read. No change was made.
     Conflict(Error),
     Other(Error),
 }
@@ -94,19 +95,20 @@ impl CommitError {
     }
 }
 
-/// How far a step of an interrupted call has come.
+/// The progress of a step of an interrupted call.
 #[derive(PartialEq, Eq)]
 enum Progress {
     Pending,
     Done,
-    /// Another program has changed the document.
+    /// The document is not as the step expects: another program has changed it.
     Conflict,
-    /// The step does not lead to the version that it names.
+    /// The contents of the step do not have the version that the step names.
     Invalid,
 }
 
 impl Intent {
-    /// Whether a call can have written it: every step is about a file of a store, and no file has two.
+    /// Whether a call can have written the intent: a known tool, each path that of a memory or an
+    /// index, and no path twice.
     fn is_valid(&self) -> bool {
         let paths: Vec<&str> = self.steps.iter().flat_map(Step::paths).collect();
         TOOLS.contains(&self.tool.as_str())
@@ -122,7 +124,7 @@ impl Step {
         Self::Create { path, contents, after }
     }
 
-    /// Changes a document that has this text and version.
+    /// Returns the step that edits a document, which now has this text and version.
     pub fn edit(path: String, text: &str, version: &str, splices: Vec<Splice>) -> Self {
         let edited = Splice::all(&splices, text.as_bytes().to_vec()).unwrap_or_default();
         let splice = |splice: Splice| TextSplice {
@@ -134,7 +136,7 @@ impl Step {
         Self::Edit { path, splices, before: version.to_owned(), after: version_of(&edited) }
     }
 
-    /// The paths that it changes.
+    /// Returns the paths that the step changes.
     pub fn paths(&self) -> Vec<&str> {
         match self {
             Self::Create { path, .. } | Self::Edit { path, .. } | Self::Delete { path, .. } => {
@@ -203,7 +205,7 @@ impl Step {
         })
     }
 
-    /// Whether the step turns the document into one of the version that it names.
+    /// Whether the step results in the version of the document that the step names.
     fn leads_to(&self, now: Option<&Document>, after: Option<&String>) -> bool {
         let changed = match (self.change(), now) {
             (Change::Put { contents, .. }, _) => Some(contents),
@@ -217,7 +219,7 @@ impl Step {
     }
 }
 
-/// Writes the intent, makes its changes, and removes it.
+/// Writes the intent, makes its changes, and deletes the intent.
 pub(super) fn commit(writer: &dyn Writer, tool: &str, steps: &[Step]) -> Result<(), CommitError> {
     let intent = Intent { tool: tool.to_owned(), steps: steps.to_vec() };
     let contents =
@@ -230,19 +232,21 @@ pub(super) fn commit(writer: &dyn Writer, tool: &str, steps: &[Step]) -> Result<
         .map_err(|failed| CommitError::Other(Error::from(failed.error).after_change()))
 }
 
-/// Completes the call that was interrupted, if there is one. Returns a warning if that is not
-/// possible. `is_replaced` says that the caller is going to write an intent itself.
+/// Completes the interrupted call, if there is an intent. Returns a warning if the call cannot be
+/// completed. `is_replaced` tells that the caller will write an intent itself, so that an intent
+/// that cannot be set aside is an error.
 ///
 /// # Errors
 ///
-/// Those of storage. The intent then stays for the next writer.
+/// An error of storage. The intent then stays, and the next writer tries again.
 pub(super) fn recover(
     tree: &dyn Tree,
     writer: &dyn Writer,
     is_replaced: bool,
 ) -> Result<Vec<String>, Error> {
     let document = match tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES) {
-        // No call can have written it, and without its version it cannot be moved.
+        // No call writes an intent this long. It cannot be set aside, because its version is
+        // unknown.
         Err(error) if error.code == ErrorCode::TooLarge => {
             let error = Error::from(error).with_suffix(TOO_LONG);
             return if is_replaced { Err(error) } else { Ok(vec![error.message().to_owned()]) };
@@ -281,7 +285,7 @@ pub(super) fn recover(
     let Err(failed) = make(writer, pending.iter().copied(), &version) else {
         return Ok(Vec::new());
     };
-    // Something stands in the way of a path, such as a file in place of a category.
+    // A path is blocked, for example by a file in place of a category.
     let step = failed.change.and_then(|at| pending.get(at as usize));
     let Some(step) = step.filter(|_| is_obstacle(failed.error.code)) else {
         return Err(failed.into());
@@ -301,7 +305,7 @@ fn is_obstacle(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidPath | ErrorCode::AlreadyExists | ErrorCode::VersionMismatch)
 }
 
-/// Makes changes and removes the intent with the last of them.
+/// Makes the changes, and deletes the intent in the same commit as the last change.
 fn make<'s>(
     writer: &dyn Writer,
     steps: impl Iterator<Item = &'s Step>,
@@ -322,24 +326,24 @@ fn make<'s>(
     })
 }
 
-/// Moves the intent aside, so that a person can look at it.
+/// Moves the intent to the directory `set-aside`, so that a person can look at it.
 fn set_aside(tree: &dyn Tree, writer: &dyn Writer, version: String) -> Result<(), Error> {
     let to = format!("set-aside/{}.json", &version[..16]);
     let area = Area::Bookkeeping;
     let path = PATH.to_owned();
     let change = match tree.stat(area, &to)? {
         None => Change::Rename { area, from: path, to, expects: version },
-        // The same intent was set aside before.
+        // An equal intent was set aside before, so this one is deleted.
         Some(_) => Change::Delete { area, path, expects: version },
     };
     writer.commit(&[change]).map(drop).map_err(Error::from)
 }
 
-/// The result of looking for a document.
+/// What is at the path of a document.
 enum Found {
     Nothing,
     Document(Document),
-    /// Something that no call can have written.
+    /// A directory, a link or a file that is too long: no call can have written it.
     Other,
 }
 

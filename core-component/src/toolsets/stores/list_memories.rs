@@ -11,7 +11,7 @@ use crate::names::StoreName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 
-/// How many memories a list has where no limit is given.
+/// The number of memories in a list if a call gives no limit.
 pub(super) const DEFAULT_LIMIT: u32 = 200;
 
 pub(super) struct ListMemories;
@@ -105,7 +105,7 @@ impl Tool for ListMemories {
     }
 }
 
-/// A list as this tool and the resource return it.
+/// Returns a list in the form of this tool and of the resource.
 pub(super) fn output(
     store: &Store<'_>,
     category: &CategoryPath,
@@ -133,7 +133,7 @@ pub(super) fn output(
         list.contents.subcategories.into_iter().map(subcategory).collect();
     let mut has_more = cut_list(&mut memories) > 0 || list.has_more;
     if cut_list(&mut subcategories) > 0 {
-        // The memories follow the last subcategory.
+        // Memories come after all subcategories, so this page has none.
         has_more = true;
         memories.clear();
     }

@@ -1,4 +1,4 @@
-//! A memory: the text of its file, read and changed.
+//! A memory: reads and changes the text of its file.
 
 use super::error::{Code, Error};
 use super::path::MemoryPath;
@@ -10,18 +10,18 @@ use crate::time::{Date, Timestamp};
 use crate::tool::Call;
 use crate::yaml::{New, Node, YamlError};
 
-/// The source of memories that a model adds, on every host.
+/// The `source` of memories that a model adds, the same on every host.
 pub(super) const OF_MODELS: &str = "mcp";
 
-/// The source of memories that a person writes.
+/// The `source` of memories that a person writes.
 pub(super) const OF_PEOPLE: &str = "user";
 
-/// The keys that date a memory's creation and its last change: ours, and those of other programs. The
-/// first one with a date counts.
+/// The keys for the dates of creation and of the last change: first our key, then those of other
+/// programs. The first key that has a date counts.
 const CREATED: [&str; 3] = ["created_at", "created", "date"];
 const UPDATED: [&str; 3] = ["updated_at", "updated", "modified"];
 
-/// The front matter of a memory.
+/// The metadata of a memory, from its front matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metadata {
     pub created_at: Option<Timestamp>,
@@ -30,9 +30,9 @@ pub(super) struct Metadata {
     pub source: Option<String>,
     pub expires_at: Option<Timestamp>,
     pub citations: Vec<String>,
-    /// Its creation, or else its last change.
+    /// When the memory was created, or else last changed.
     pub written: Option<Written>,
-    /// The names that other programs give it: its title and its aliases.
+    /// The names that other programs give the memory: its title and its aliases.
     pub names: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Metadata {
     }
 }
 
-/// A memory as its file has it.
+/// A memory as it is in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory<'a> {
     /// The Markdown below the front matter, byte for byte.
@@ -50,25 +50,25 @@ pub(super) struct Memory<'a> {
     pub metadata: Metadata,
 }
 
-/// The most characters of a memory's content.
+/// The maximum number of characters of a memory's content.
 pub(super) const MAX_CONTENT: usize = 1_000_000;
 
-/// One passage of the content, and the text that takes its place.
+/// A passage of the content, and the text that replaces it.
 #[derive(Clone, Debug)]
 pub(super) struct Passage {
     pub old: String,
     pub new: String,
 }
 
-/// The changes of an update. What is `None` stays as it is.
+/// The changes of an update. A field that is `None` stays unchanged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Update {
     pub content: Option<String>,
-    /// Never beside `content`.
+    /// `None` if `content` is set.
     pub passage: Option<Passage>,
     pub tags: Option<Vec<String>>,
     pub citations: Option<Vec<String>>,
-    /// `Some(None)` removes the expiry.
+    /// The new expiry. `Some(None)` removes the expiry.
     pub expires_at: Option<Option<Timestamp>>,
 }
 
@@ -82,11 +82,12 @@ impl Update {
             && expires_at.is_none()
     }
 
-    /// The update with the whole new content in place of a passage of the memory.
+    /// Returns the update with `content` in place of `passage`: the content of the memory after the
+    /// passage was replaced.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a passage that does not occur exactly once, or if the new content would be
+    /// `INVALID_INPUT` if the passage does not occur exactly once, or if the new content would be
     /// blank or too long. `CORRUPTED_DATA` as for [`Memory::read`].
     pub fn with_content(
         &self,
@@ -125,7 +126,7 @@ impl Update {
         Ok(Self { content: Some(content), passage: None, ..self.clone() })
     }
 
-    /// Whether a memory has these values already.
+    /// Whether the memory already has all values of the update.
     fn is_in(&self, memory: &Memory<'_>) -> bool {
         let Memory { content, metadata } = memory;
         self.content.as_ref().is_none_or(|new| new == content)
@@ -136,19 +137,19 @@ impl Update {
 }
 
 impl<'a> Memory<'a> {
-    /// Reads the text of a memory's file.
+    /// Reads a memory from the text of its file.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` with the line, if the front matter cannot be read or a key that every memory
-    /// has has a value of another kind.
+    /// `CORRUPTED_DATA`, with the line, if the front matter is not valid, or if the value of one of
+    /// our keys has the wrong type.
     pub fn read(path: &MemoryPath, text: &'a str) -> Result<Self, Error> {
         let (memory, damage) = Self::read_in_part(path, text);
         damage.map_or(Ok(memory), Err)
     }
 
-    /// Reads what can be read of a memory's file, with the error that [`read`](Self::read) gives. If
-    /// the front matter is no YAML, the content is the whole text.
+    /// Reads what can be read of a memory, and returns it with the error that [`read`](Self::read)
+    /// would return. If the front matter is not valid YAML, the content is the whole text.
     pub fn read_in_part(path: &MemoryPath, text: &'a str) -> (Self, Option<Error>) {
         let (front, mut damage) = FrontMatter::read_in_part(text);
         let created = written(&front, &CREATED);
@@ -173,7 +174,8 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// The moment at which something was written; the beginning of the day in UTC.
+/// Returns the moment at which something was written. For a day, it is the beginning of the day in
+/// UTC.
 fn moment_of(written: Written) -> Option<Timestamp> {
     match written {
         Written::At(moment) => Some(moment),
@@ -181,7 +183,8 @@ fn moment_of(written: Written) -> Option<Timestamp> {
     }
 }
 
-/// A value that was read. An error is noted if it is the first one.
+/// Returns a value that was read, or its default if there was an error. Keeps the first error in
+/// `damage`.
 fn known<T: Default>(read: Result<T, YamlError>, damage: &mut Option<YamlError>) -> T {
     read.unwrap_or_else(|error| {
         damage.get_or_insert(error);
@@ -189,12 +192,12 @@ fn known<T: Default>(read: Result<T, YamlError>, damage: &mut Option<YamlError>)
     })
 }
 
-/// The text of a new memory's file.
+/// Returns the text of the file of a new memory.
 pub(super) fn new_text(content: &str, metadata: &Metadata) -> String {
     document(&keys(metadata), content)
 }
 
-/// The text of a file that a person wrote. It gets front matter if it has none.
+/// Returns the text of a file that a person wrote, with front matter added if there is none.
 ///
 /// # Errors
 ///
@@ -218,7 +221,8 @@ pub(super) fn text_of_person(
     Ok(with_front_matter(text, &keys(&metadata)))
 }
 
-/// The text of a file that a person edited, with a new date of change unless the person set one.
+/// Returns the text of a file that a person edited. `updated_at` becomes `now` unless the person
+/// changed it.
 ///
 /// # Errors
 ///
@@ -231,7 +235,7 @@ pub(super) fn edited_text(
 ) -> Result<String, Error> {
     let text = text_of_person(path, text, now)?;
     let metadata = Memory::read(path, &text)?.metadata;
-    // A person may edit a file to mend it.
+    // The earlier text may have errors that the person is repairing, so its errors are ignored.
     let earlier = Memory::read(path, before).ok().and_then(|memory| memory.metadata.updated_at);
     if text == before || metadata.updated_at != earlier {
         return Ok(text);
@@ -245,7 +249,7 @@ pub(super) fn edited_text(
     Ok(changed.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or(text))
 }
 
-/// All keys of a memory, in the order of spec 003's program.
+/// Returns all keys of a memory, in the order of the program that defined the format ("spec 003").
 fn keys(metadata: &Metadata) -> Vec<KeyChange> {
     let moment = |at: Option<Timestamp>| at.map(New::plain);
     let citations = (!metadata.citations.is_empty()).then(|| New::texts(&metadata.citations));
@@ -259,7 +263,7 @@ fn keys(metadata: &Metadata) -> Vec<KeyChange> {
     ]
 }
 
-/// The splices of an update. `None` if the memory has all of these values already.
+/// Returns the splices of an update. `None` if the memory already has all values of the update.
 ///
 /// # Errors
 ///
@@ -281,7 +285,7 @@ pub(super) fn updated(
     let mut changes = if front.is_there() {
         vec![("updated_at", Some(New::plain(updated_at)))]
     } else {
-        // Another program's file gets all keys that a memory has.
+        // A file that another program wrote gets all keys of a memory.
         keys(&Metadata {
             created_at: Some(now),
             updated_at: Some(now),
@@ -306,12 +310,13 @@ pub(super) fn updated(
     front.change(&changes, update.content.as_deref()).map(Some).map_err(damaged)
 }
 
-/// The estimate of spec 003: a quarter of the characters, at least 1 for content that is not blank.
+/// Estimates the number of tokens as a quarter of the characters, rounded up. The format prescribes
+/// this ("spec 003").
 pub(super) fn token_estimate(content: &str) -> u64 {
     (content.trim().chars().count() as u64).div_ceil(4)
 }
 
-/// A moment of a file: RFC 3339, or a date, which `of_date` turns into a moment.
+/// Parses a moment in a file: RFC 3339, or a date, which `of_date` converts to a moment.
 fn parse_moment(text: &str, of_date: fn(Date) -> Option<Timestamp>) -> Option<Timestamp> {
     Timestamp::parse_stored(text).or_else(|| Date::parse(text).and_then(of_date))
 }
@@ -320,19 +325,20 @@ fn start_of_day(date: Date) -> Option<Timestamp> {
     Timestamp::parse_stored(&format!("{date}T00:00:00Z"))
 }
 
-/// The last millisecond of a day.
+/// Returns the last millisecond of a day.
 fn end_of_day(date: Date) -> Option<Timestamp> {
     Timestamp::parse_stored(&format!("{date}T23:59:59.999Z"))
 }
 
-/// The first of these keys that has a date.
+/// Returns the date of the first of these keys that has one.
 fn written(front: &FrontMatter<'_>, keys: &[&str]) -> Option<Written> {
     let mut texts = keys.iter().filter_map(|key| front.get(key)?.text());
     texts.find_map(|text| parse_written(text.trim()))
 }
 
-/// A date as programs and people write it: a day, perhaps with a time, perhaps with a zone, which may
-/// stand after a space. If the time has the name of a zone without an offset, only the day counts.
+/// Parses a date as people and programs write it: a day, perhaps with a time and a zone, perhaps
+/// with spaces before the time and the zone. If the zone is a name in brackets without an offset,
+/// only the day counts.
 fn parse_written(text: &str) -> Option<Written> {
     if let Some(day) = Date::parse(text) {
         return Some(Written::On(day));
@@ -361,7 +367,7 @@ fn moment(
     moment.map(Some).ok_or_else(wrong)
 }
 
-/// A list of texts. One text alone is a list, too.
+/// Returns the list of texts of a key. A single text counts as a list of one.
 fn texts(front: &FrontMatter<'_>, key: &str) -> Result<Vec<String>, YamlError> {
     let Some(node) = front.get(key) else { return Ok(Vec::new()) };
     let items = node.items().unwrap_or(std::slice::from_ref(node));
@@ -374,7 +380,7 @@ fn texts(front: &FrontMatter<'_>, key: &str) -> Result<Vec<String>, YamlError> {
     items.iter().filter(|item| !is_blank(item)).map(text).collect()
 }
 
-/// Whether an item of a list has nothing in it, as after `- ` or between two commas.
+/// Whether an item of a list is empty, as after `- ` or between two commas.
 fn is_blank(item: &Node) -> bool {
     item.is_null() || item.text().is_some_and(|text| text.trim().is_empty())
 }

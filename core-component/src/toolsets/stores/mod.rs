@@ -1,4 +1,4 @@
-//! The `stores` toolset: named stores of Markdown memories in categories (spec 003).
+//! The `stores` toolset: named stores of Markdown memories in categories.
 //!
 //! ```text
 //! STORE/index.yaml                 the subcategories of the root
@@ -6,8 +6,8 @@
 //! STORE/<category>/<slug>.md       a memory: YAML front matter, then Markdown
 //! ```
 //!
-//! The files are those of spec 003's program. A person or Git may change them at any time, so the
-//! memories are the truth and the indexes follow them.
+//! The format is that of an earlier program ("spec 003"). A person or Git may change the files at
+//! any time. So the files of the memories decide, and the indexes are derived from them.
 
 mod add_memory;
 mod change;

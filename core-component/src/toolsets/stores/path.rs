@@ -4,45 +4,47 @@ use std::fmt;
 
 use super::spelling::{marked, spelled};
 
-/// The maximum number of segments, with the slug of a memory.
+/// The maximum number of segments of a path, including the slug of a memory.
 const MAX_DEPTH: usize = 10;
 
-/// The maximum length of a segment. A file system holds 255 bytes, with `.md`.
+/// The maximum length of a segment in bytes. File systems allow 255 bytes for a name with `.md`.
 const MAX_SEGMENT: usize = 200;
 
 const EXTENSION: &str = ".md";
 
-/// The name of the index of a category.
+/// The file name of a category's index.
 pub(super) const INDEX: &str = "index.yaml";
 
-/// The valid path that is most like a text that is none. Empty if there is none.
+/// The nearest valid path to a text that is not a valid path. Empty if no path is near.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nearest(pub String);
 
-/// Why the file of a person's folder is no memory.
+/// Why a file of a person's folder cannot become a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileNameError {
-    /// Its extension is another one.
+    /// The extension is not that of a Markdown file.
     NotMarkdown,
-    /// It has a segment that is blank, or that is `.` or `..`.
+    /// A segment of the path is blank, `.` or `..`.
     NoName,
     TooDeep,
 }
 
-/// The path of a category. The root's is empty.
+/// The path of a category. Empty for the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CategoryPath(String);
 
-/// The path of a memory: its category and its slug.
+/// The path of a memory: the path of its category and its slug.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MemoryPath(String);
 
 impl CategoryPath {
     pub const ROOT: Self = Self(String::new());
 
+    /// Parses the path of a category.
+    ///
     /// # Errors
     ///
-    /// The nearest valid spelling.
+    /// The nearest valid path.
     pub fn parse(text: &str) -> Result<Self, Nearest> {
         checked(text).map(Self)
     }
@@ -55,38 +57,38 @@ impl CategoryPath {
         &self.0
     }
 
-    /// The path of its index in the store.
+    /// Returns the path of the category's index in the store.
     pub fn index(&self) -> String {
         join(&self.0, INDEX)
     }
 
-    /// The category around it; none for the root.
+    /// Returns the parent category. `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         (!self.is_root()).then(|| Self(parent(&self.0).to_owned()))
     }
 
-    /// The number of its segments.
+    /// Returns the number of segments. 0 for the root.
     pub fn depth(&self) -> usize {
         if self.is_root() { 0 } else { 1 + self.0.matches('/').count() }
     }
 
-    /// A category directly in it.
+    /// Returns the category with this segment directly in this category.
     pub fn child(&self, segment: &str) -> Self {
         Self(join(&self.0, segment))
     }
 
-    /// Its last segment. The root has none.
+    /// Returns the last segment. Empty for the root.
     pub fn segment(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
-    /// A memory directly in it.
+    /// Returns the path of a memory directly in this category.
     pub fn memory(&self, slug: &str) -> MemoryPath {
         MemoryPath(join(&self.0, slug))
     }
 
-    /// The memory in this category, or below it, that a file of a folder becomes: the nearest valid
-    /// spelling of its path in the folder.
+    /// Returns the path of the memory that a file of a folder becomes if the folder is imported
+    /// into this category: the nearest valid path to `name`, the path of the file in the folder.
     pub fn memory_of_file(&self, name: &str) -> Result<MemoryPath, FileNameError> {
         let stem = markdown_stem(name).ok_or(FileNameError::NotMarkdown)?;
         let mut path = self.0.clone();
@@ -100,7 +102,8 @@ impl CategoryPath {
         if is_valid { Ok(MemoryPath(path)) } else { Err(FileNameError::TooDeep) }
     }
 
-    /// The last segment of a path that is directly in this category and valid.
+    /// Returns the last segment of a path. `None` if the path is not directly in this category or
+    /// the segment is not valid.
     pub fn segment_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest =
             if self.is_root() { path } else { path.strip_prefix(&self.0)?.strip_prefix('/')? };
@@ -109,9 +112,11 @@ impl CategoryPath {
 }
 
 impl MemoryPath {
+    /// Parses the path of a memory.
+    ///
     /// # Errors
     ///
-    /// The nearest valid spelling.
+    /// The nearest valid path.
     pub fn parse(text: &str) -> Result<Self, Nearest> {
         checked(text).map(Self)
     }
@@ -124,12 +129,13 @@ impl MemoryPath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The path with a mark of a name in its slug, for one of several files with the same path.
+    /// Returns the path with a hash of a file's name in its slug. It distinguishes files that would
+    /// get the same path.
     pub fn marked(&self, name: &str) -> Self {
         self.category().memory(&marked(self.slug(), name, MAX_SEGMENT))
     }
 
-    /// The path of its file in the store.
+    /// Returns the path of the memory's file in the store.
     pub fn file(&self) -> String {
         format!("{}{EXTENSION}", self.0)
     }
@@ -147,19 +153,19 @@ impl fmt::Display for MemoryPath {
     }
 }
 
-/// The slug of a memory by the name of its file. `None` if the file is no memory.
+/// Returns the slug of the memory in a file with this name. `None` if the file is not a memory.
 pub(super) fn slug_of_file(name: &str) -> Option<&str> {
     name.strip_suffix(EXTENSION).filter(|slug| is_segment(slug))
 }
 
-/// The path of a Markdown file without its extension. `None` for another file.
+/// Returns the path of a Markdown file without its extension. `None` for another file.
 fn markdown_stem(name: &str) -> Option<&str> {
     let (stem, extension) = name.rsplit_once('.')?;
     let is_markdown = ["md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known));
     is_markdown.then_some(stem)
 }
 
-/// Whether a path is that of a memory or an index of a store.
+/// Whether a path is that of a file that a store has: a memory or an index.
 pub(super) fn is_file(path: &str) -> bool {
     match path.strip_suffix(EXTENSION) {
         Some(memory) => MemoryPath::parse(memory).is_ok(),
@@ -173,7 +179,7 @@ pub(super) fn is_file(path: &str) -> bool {
     }
 }
 
-/// Whether a text is a segment: lower-case letters and digits, in words joined by hyphens.
+/// Whether a text is a valid segment: words of lower-case letters and digits, joined by hyphens.
 pub(super) fn is_segment(text: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty()
@@ -182,7 +188,8 @@ pub(super) fn is_segment(text: &str) -> bool {
     text.len() <= MAX_SEGMENT && text.split('-').all(is_word) && !is_device(text)
 }
 
-/// Windows cannot have a file of this name, with any extension.
+/// Whether the segment is a device name, which Windows does not allow as a file name with any
+/// extension.
 fn is_device(segment: &str) -> bool {
     (3..=4).contains(&segment.len()) && crate::names::name_error(segment).is_some()
 }
@@ -200,8 +207,8 @@ fn checked(text: &str) -> Result<String, Nearest> {
     if is_valid { Ok(text.to_owned()) } else { Err(Nearest(nearest(text))) }
 }
 
-/// The valid path that is most like a text. It has each segment of the text; the last ones are joined
-/// by hyphens if there are too many. Empty if there is none.
+/// Returns the nearest valid path to a text, with a spelling of each of its segments. If there are
+/// too many segments, the last ones are joined by hyphens. Empty if no segment has a spelling.
 fn nearest(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_suffix(EXTENSION).unwrap_or(text).replace('\\', "/");
@@ -214,7 +221,7 @@ fn nearest(text: &str) -> String {
     segments.join("/")
 }
 
-/// The valid segment that is most like a text. Empty if the text is blank, `.` or `..`.
+/// Returns the nearest valid segment to a text. Empty if the text is blank, `.` or `..`.
 fn nearest_segment(text: &str) -> String {
     if matches!(text.trim(), "." | "..") {
         return String::new();

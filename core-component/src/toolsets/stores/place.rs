@@ -1,14 +1,14 @@
-//! The family of places of this toolset.
+//! The group of places of this toolset: one place for each store.
 
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// Its label.
+/// The label of the group.
 pub(super) const LABEL: &str = "stores";
 
-/// The collection of a store's memories in the index of a search.
+/// The name of the collection of a store's memories in the search index.
 pub(super) const COLLECTION: &str = "memories";
 
-/// The family as it is described to hosts.
+/// The description of the group for hosts.
 pub(super) const STORES: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Stores",

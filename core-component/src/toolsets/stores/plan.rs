@@ -1,7 +1,8 @@
-//! A change of a store that is being planned: memories, and the indexes that follow from them.
+//! Plans a change of a store: of memories, and of the indexes that list them.
 //!
-//! The memories come first, then the index of each category from the deepest to the root. So a crash
-//! leaves at most an index behind its directory, and the next plan that touches the category mends it.
+//! The changes of memories come first, and then those of the indexes, from the deepest category to
+//! the root. So a crash leaves at most an index that is out of date. The next plan that changes the
+//! category corrects it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +14,15 @@ use super::store::{Directory, ReadError, Store, Text};
 use crate::storage::Splice;
 use crate::yaml::NewEntry;
 
-/// The maximum number of files that a change reads because an index lacks them.
+/// The maximum number of files of a category that a plan reads because they are missing in the
+/// index.
 const MAX_MENDED: usize = 100;
 
 pub(super) struct Plan<'s> {
     store: &'s Store<'s>,
     memories: Vec<Step>,
     categories: BTreeMap<CategoryPath, Work>,
-    /// Rebuilds indexes: leaves out what it cannot read, with a warning.
+    /// Whether the plan rebuilds indexes. Then an index that cannot be read is only a warning.
     is_rebuild: bool,
     pub warnings: Vec<String>,
 }
@@ -28,22 +30,23 @@ pub(super) struct Plan<'s> {
 /// The changes of a plan in one category.
 #[derive(Default)]
 struct Work {
-    /// Its memories, if its index is compared with its directory.
+    /// The memories of this category that the plan touches, by slug. `Some`, even if empty: the
+    /// plan compares the category's index with its directory.
     memories: Option<BTreeMap<String, Touch>>,
-    /// More entries of the index for memories that come from another category.
+    /// By slug: further entries for the index items of memories that are moved here.
     more: BTreeMap<String, Vec<NewEntry>>,
-    /// Subcategories, with their number of memories if it is known.
+    /// Subcategories that the index must list, with their number of memories if it was counted.
     subcategories: BTreeMap<String, Option<u64>>,
 }
 
-/// The state of a memory after the plan.
+/// What the plan makes of a memory.
 #[derive(Clone, Copy)]
 enum Touch {
     Present(IndexedMemory),
     Gone,
 }
 
-/// A plan with all of its changes.
+/// The changes and the warnings of a finished plan.
 pub(super) struct Finished {
     pub changes: Vec<Step>,
     pub warnings: Vec<String>,
@@ -60,7 +63,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Makes this plan a rebuild of indexes.
+    /// Makes this plan a rebuild of indexes, see `is_rebuild`.
     pub fn rebuild(&mut self) {
         self.is_rebuild = true;
     }
@@ -86,7 +89,8 @@ impl<'s> Plan<'s> {
         self.memories.push(Step::Delete { path: path.file(), before: version });
     }
 
-    /// The memory's item of the index goes along, with the keys of other programs.
+    /// Renames a memory and moves its index item. The new item keeps the keys that other programs
+    /// added.
     ///
     /// # Errors
     ///
@@ -108,12 +112,12 @@ impl<'s> Plan<'s> {
         Ok(())
     }
 
-    /// Has the index say this of a memory.
+    /// Sets what the index says about a memory.
     pub fn index(&mut self, path: &MemoryPath, indexed: IndexedMemory) {
         self.touch(path, Touch::Present(indexed));
     }
 
-    /// Compares the index of a category with its directory.
+    /// Corrects the index of a category by comparing it with the category's directory.
     pub fn mend(&mut self, category: &CategoryPath) {
         self.work(category);
     }
@@ -126,7 +130,7 @@ impl<'s> Plan<'s> {
         self.categories.entry(category.clone()).or_default().memories.get_or_insert_default()
     }
 
-    /// Adds the changes of indexes.
+    /// Plans the changes of the indexes, and returns all changes.
     ///
     /// # Errors
     ///
@@ -155,7 +159,8 @@ impl<'s> Plan<'s> {
         Ok(Finished { changes: self.memories, warnings: self.warnings })
     }
 
-    /// The change of one index, and the number of memories of its category, if they were counted.
+    /// Plans the change of one index. Returns it, if the index must change, and the number of
+    /// memories of the category, if they were counted.
     fn plan_index(
         &mut self,
         category: &CategoryPath,
@@ -177,7 +182,8 @@ impl<'s> Plan<'s> {
             let of_index = index.as_ref().map(|(index, _)| index);
             let slugs = slugs(&directory, touched);
             count = Some(slugs.len() as u64);
-            // Spec 003's program cannot read a memory of the root: the root's index has none.
+            // The root's index lists no memories, because the program of spec 003 cannot read a
+            // memory in the root.
             if !category.is_root() {
                 wanted.memories = Some(self.memories_of(category, of_index, &slugs, touched)?);
             }
@@ -214,7 +220,8 @@ impl<'s> Plan<'s> {
         Ok((step, count))
     }
 
-    /// The entries of memories that an index is to have. Files that it lacks are read.
+    /// Returns the memories that an index should list, with new values where they change. Reads
+    /// files that are missing in the index.
     fn memories_of(
         &mut self,
         category: &CategoryPath,
@@ -251,7 +258,8 @@ impl<'s> Plan<'s> {
         Ok(memories)
     }
 
-    /// The entry of a memory, made from its file. `None` with a warning if it cannot be read.
+    /// Returns what the index should say about a memory, read from its file. `None` if the file is
+    /// missing, or if it cannot be read: then with a warning.
     fn indexed(&mut self, path: &MemoryPath) -> Result<Option<IndexedMemory>, ReadError> {
         match self.store.read(path, |memory, _| indexed(&memory)) {
             Err(ReadError::Unusable(error)) => {
@@ -268,7 +276,7 @@ impl<'s> Plan<'s> {
     }
 }
 
-/// The slugs of a category's memories after the plan.
+/// Returns the slugs of the memories that a category has after the plan.
 fn slugs(directory: &Directory, touched: &BTreeMap<String, Touch>) -> BTreeSet<String> {
     let mut slugs: BTreeSet<String> = directory.memories.keys().cloned().collect();
     for (slug, touch) in touched {

@@ -1,5 +1,6 @@
-//! The registry of stores: a YAML file with the names of stores and their directories, as the program
-//! of spec 003 has it. The host reads and writes the file; these functions only work on its text.
+//! The registry of stores: a YAML file with the names and directories of stores, in the format of
+//! an earlier program ("spec 003"). The host reads and writes the file; these functions only work
+//! on its text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -8,10 +9,10 @@ use crate::names::name_error;
 use crate::nearest::nearest;
 use crate::yaml::{self, Editor, New, Node};
 
-/// A registry with more values and keys than this is refused: about 10,000 stores.
+/// The maximum number of values and keys in a registry, enough for about 10,000 stores.
 const MAX_NODES: usize = 100_000;
 
-/// One change of a registry.
+/// A change of the registry.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum Change {
@@ -19,7 +20,7 @@ pub(crate) enum Change {
     Remove { name: String },
 }
 
-/// A store to register.
+/// A store to add to the registry.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Registered {
@@ -28,10 +29,10 @@ pub(crate) struct Registered {
     pub description: Option<String>,
 }
 
-/// One store of a registry.
+/// A store of the registry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Listed {
-    /// Empty if the registry gives none.
+    /// The directory of the store. Empty if the registry gives none.
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
@@ -42,12 +43,12 @@ struct Listed {
     warnings: Vec<String>,
 }
 
-/// The stores of a registry by name, as a JSON object. A store that cannot be used is among them, with
-/// the reason.
+/// Returns the stores of a registry as a JSON object, by name. A store that cannot be used is
+/// included, with the reason.
 ///
 /// # Errors
 ///
-/// The reason why the text is no registry, with its line.
+/// The line and the reason why the text is not a registry.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
     let (_, text) = split_mark(text);
     let root = root(text)?;
@@ -91,11 +92,11 @@ fn listed_store(name: &str, store: &Node) -> Listed {
     Listed { path, description: field(store, "description"), unusable, warnings }
 }
 
-/// The text of a registry with one change. Everything else stays as it is.
+/// Returns the text of a registry with one change. Everything else stays as it was.
 ///
 /// # Errors
 ///
-/// The reason why the text is no registry or the change is not possible.
+/// The reason why the text is not a registry or the change is not possible.
 pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
     let (mark, text) = split_mark(text);
     let registered = root(text)?;
@@ -130,7 +131,8 @@ pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
     Ok(format!("{mark}{edited}"))
 }
 
-/// Whether an edited registry has the changed store, or has it no more, and all others as before.
+/// Whether the edited registry has the added store, or lacks the removed one, and has all other
+/// stores unchanged.
 fn keeps_others(before: &[(&str, &Node)], edited: &str, change: &Change) -> bool {
     let Ok(registered) = root(edited) else { return false };
     let Ok(after) = stores(edited, registered.as_ref()) else { return false };
@@ -154,7 +156,7 @@ fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
     let fields = New::mapping(fields);
     let mut editor = Editor::new(text);
     match root {
-        // The names of stores are keys, and a name can look like a number.
+        // Names of stores are written as texts, because a name can look like a number.
         Some(root) => match root.get("stores") {
             Some(stores) => editor.set(stores, &store.name, &fields),
             None => editor.set(root, "stores", &New::mapping([(store.name.clone(), fields)])),
@@ -168,7 +170,7 @@ fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
     editor.finish()
 }
 
-/// The byte order mark with which some editors begin a file, if there is one, and the rest.
+/// Splits a text after its byte order mark, if there is one.
 fn split_mark(text: &str) -> (&str, &str) {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     text.split_at(start)
@@ -179,7 +181,7 @@ fn root(text: &str) -> Result<Option<Node>, String> {
         .map_err(|error| format!("line {} of the registry: {}", error.line, error.message))
 }
 
-/// The stores by name.
+/// Returns the stores with their names.
 fn stores<'a>(text: &str, root: Option<&'a Node>) -> Result<Vec<(&'a str, &'a Node)>, String> {
     let Some(root) = root.filter(|root| !root.is_null()) else { return Ok(Vec::new()) };
     if root.entries().is_none() {
@@ -197,7 +199,7 @@ fn stores<'a>(text: &str, root: Option<&'a Node>) -> Result<Vec<(&'a str, &'a No
     Ok(named.collect())
 }
 
-/// A key of the registry that stands for `stores`, with its value.
+/// Returns a key of the registry that is probably a misspelt `stores`, with its value.
 fn misspelt(root: &Node) -> Option<(&str, &Node)> {
     let known = ["stores".to_owned()];
     let mut entries = root.entries().into_iter().flatten();

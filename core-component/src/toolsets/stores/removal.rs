@@ -1,5 +1,5 @@
-//! The change that removes a text from the file of a memory, or from the index of a category. The
-//! keys and dates of front matter, and the paths of an index, stay as they are: they are structure.
+//! Removes a text from the file of a memory or from the index of a category. A removal that would
+//! change the keys or dates of front matter, or the paths of an index, is left to a person.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::path::{CategoryPath, MemoryPath};
 use crate::forget::{Removal, marks, ranges_of, spliced, without};
 use crate::text::line_of;
 
-/// Puts a mark in the place of a text in the file of a memory.
+/// Puts a mark in place of a text in the file of a memory.
 pub(super) fn remove_from_memory(path: &MemoryPath, text: &str, secret: &str) -> Removal {
     let (before, damage) = Memory::read_in_part(path, text);
     let ranges = ranges_of(secret, text);
@@ -43,7 +43,7 @@ fn metadata_without(secret: &str, metadata: &Metadata) -> Metadata {
     }
 }
 
-/// Puts a mark in the place of a text in the index of a category, such as in a description.
+/// Puts a mark in place of a text in the index of a category, for example in a description.
 pub(super) fn remove_from_index(category: &CategoryPath, text: &str, secret: &str) -> Removal {
     let splices = marks(ranges_of(secret, text));
     if splices.is_empty() {

@@ -1,4 +1,5 @@
-//! The resources: a memory, as `get_memory` gives it, and a category, as `list_memories` does.
+//! The resources: a memory in the form of `get_memory`, and a category in the form of
+//! `list_memories`.
 
 use serde_json::{Value, json};
 
@@ -26,7 +27,7 @@ pub(crate) const RESOURCES: Resources = Resources {
     read,
 };
 
-/// Reads a resource. Returns `None` for a URI that this toolset does not have.
+/// Reads a resource. `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let (store, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let store = StoreName::parse(store)?;

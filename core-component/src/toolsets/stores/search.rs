@@ -1,4 +1,4 @@
-//! The memories of the stores, as entries of a search.
+//! The memories of stores as entries of a search.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,10 @@ use crate::source::{
 use crate::storage::{Place, Status};
 use crate::tool::{Call, Checked, Source};
 
-/// The most bytes of a memory's path, tags and names that count.
+/// The maximum number of bytes of a memory's path, tags, names and citations that are searched.
 const MAX_ABOUT: usize = 4 << 10;
 
-/// The work to read a byte of an index of a category.
+/// The cost of reading a byte of a category's index.
 const YAML: u64 = 1;
 
 pub(super) const SOURCE: Source = Source {
@@ -34,7 +34,7 @@ pub(super) const SOURCE: Source = Source {
     collections,
 };
 
-/// The collections of the stores that the caller may use.
+/// Returns the collections of the stores that the caller may use, one for each store.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     let of_store = |store: String| OwnedCollection {
         owner: owner(&store),
@@ -45,7 +45,7 @@ fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     Ok(names.map(of_store).collect())
 }
 
-/// Adds the memories of all stores that the caller may use. They belong to no agent.
+/// Adds the memories of all stores that the caller may use. Memories belong to no agent.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
     let mut names = names(call)?;
@@ -109,7 +109,7 @@ fn add(
         }
     }
     for (path, status) in in_order(store, to_read, work)? {
-        // A text has no less work than bytes.
+        // The cost of a text is at least the number of its bytes.
         if OF_DOCUMENT + status.size > work.left() {
             skipped += 1;
             continue;
@@ -126,7 +126,8 @@ fn add(
                     work: of_memory,
                 };
                 let entry = entry(store, &path, &memory, read);
-                // Each search reads a damaged memory again, so that each warns of it.
+                // A damaged memory is not added to the index, so that each search reads it again
+                // and warns about it.
                 if damage.is_none() {
                     let texts = entry.texts().to_vec();
                     index.add(&document, [index::Entry { texts, begins_run: true }].into_iter());
@@ -155,7 +156,7 @@ fn add(
     Ok(())
 }
 
-/// Reads a memory again.
+/// Reads the memory at a path, for a hit from an index.
 fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries>, Error> {
     let name = owner.store.as_deref().and_then(StoreName::parse);
     let (Some(name), Ok(path)) = (name, MemoryPath::parse(path)) else { return Ok(None) };
@@ -173,8 +174,8 @@ fn facts(metadata: &Metadata) -> Facts {
     Facts { written: *written, updated_at, expires_at: *expires_at, ..Facts::default() }
 }
 
-/// The order in which files are read. If there may be too little work left for all of them, those
-/// that were changed last come first, as far as the indexes of the categories say.
+/// Sorts the files into the order in which they are read. If the budget may not suffice for all
+/// files, the ones changed last come first, as far as the indexes of the categories say.
 fn in_order(
     store: &Store<'_>,
     mut files: Vec<(MemoryPath, Status)>,
@@ -188,7 +189,7 @@ fn in_order(
     let categories: BTreeSet<CategoryPath> =
         files.iter().map(|(path, _)| path.category()).collect();
     for category in &categories {
-        // An index that cannot be read says nothing.
+        // Ignores an index that cannot be read.
         let Some((index, text)) = usable(store.index(category), &mut Vec::new())?.flatten() else {
             continue;
         };
@@ -202,7 +203,8 @@ fn in_order(
     Ok(files)
 }
 
-/// The words of its path, its tags, its title, its aliases and its citations, by which a memory is found, too.
+/// Returns further words by which a memory is found: those of its path, tags, title, aliases and
+/// citations.
 fn about(path: &MemoryPath, metadata: &Metadata) -> String {
     let words = [&metadata.tags, &metadata.names, &metadata.citations].map(|of| of.join(" "));
     let words = words.join(" ");
@@ -211,7 +213,8 @@ fn about(path: &MemoryPath, metadata: &Metadata) -> String {
     about
 }
 
-/// A memory. If it is longer than a page, it is read from the passage on.
+/// Makes an entry of a memory. If the memory is longer than a page, a hit's call reads from the
+/// passage found.
 fn entry(store: &Store<'_>, path: &MemoryPath, memory: &Memory<'_>, read: &str) -> Entry {
     let context = store.call.context;
     let of_facts = Entry::from_facts(facts(&memory.metadata), &context.zone, context.now);

@@ -1,21 +1,21 @@
-//! Valid spellings of the names that people and models give: lower-case ASCII words.
+//! Converts the names that people and models give to valid segments: lower-case ASCII words.
 
 use any_ascii::any_ascii_char;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use sha2::{Digest, Sha256};
 
-/// The characters before this one have a spelling in ASCII: all scripts in use but Hangul, which is
-/// spelled by its letters. The limit leaves 300 kB of the tables of `any_ascii` out of the
+/// Characters before this one are transliterated: all scripts in use except Hangul, whose syllables
+/// are decomposed to letters first. The limit keeps 300 kB of tables of `any_ascii` out of the
 /// component.
 const END_OF_TABLES: char = '\u{a000}';
 
-/// The spelling of a name in words of lower-case letters and digits, joined by `-`. It has at most
-/// `max` bytes. It is empty only if the name has no character besides white space.
+/// Returns the spelling of a name: words of lower-case letters and digits, joined by `-`, at most
+/// `max` bytes. Empty only if the name is empty or white space.
 ///
-/// A name has the same spelling in each form of Unicode. Marks are left out, and other scripts are
-/// written in Latin letters. A [mark](digest) of the name stands at the end if a character has no
-/// spelling, if no letter or digit is left, or if the spelling is too long. A `+` or `#` that belongs to
-/// a word, as in `C++` and `C#`, has no spelling.
+/// A name has the same spelling in each Unicode normal form. Marks are left out, and other scripts
+/// are written in Latin letters. A [hash](digest) of the name is appended if a character has no
+/// spelling, if no letter or digit is left, or if the spelling is too long. A `+` or `#` that
+/// belongs to a word, as in `C++` and `C#`, has no spelling.
 pub(super) fn spelled(name: &str, max: usize) -> String {
     let name = name.trim();
     let (ascii, is_complete) = in_ascii(name);
@@ -33,7 +33,8 @@ fn has_sign_of_word(ascii: &str) -> bool {
     ascii.as_bytes().windows(2).any(is_sign)
 }
 
-/// A spelling with a mark of the name at its end, so that another name has another one.
+/// Returns a spelling with a hash of the name appended, so that names with equal spellings differ.
+/// At most `max` bytes.
 pub(super) fn marked(spelling: &str, name: &str, max: usize) -> String {
     let digest = digest(name);
     let end = spelling.len().min(max - digest.len() - 1);
@@ -43,14 +44,15 @@ pub(super) fn marked(spelling: &str, name: &str, max: usize) -> String {
     }
 }
 
-/// Six digits and letters that depend on the name, and not on its form in Unicode.
+/// Returns six hexadecimal digits of a hash of the name, equal for all Unicode normal forms of the
+/// name.
 fn digest(name: &str) -> String {
     let name = ComposingNormalizerBorrowed::new_nfc().normalize(name);
     let digest = Sha256::digest(name.as_bytes());
     digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A name in ASCII, and whether each of its characters has a spelling.
+/// Returns a name in ASCII, and whether each of its characters has a spelling.
 fn in_ascii(name: &str) -> (String, bool) {
     if name.is_ascii() {
         return (name.to_owned(), true);
@@ -59,7 +61,8 @@ fn in_ascii(name: &str) -> (String, bool) {
     let mut is_complete = true;
     let mut add = |c: char| match c {
         c if c.is_ascii() => ascii.push(c),
-        // The signs for sounds that Latin has no letter for divide no word.
+        // `any_ascii` writes some sounds as quotes. They are dropped, so that they do not divide
+        // words.
         c if c < END_OF_TABLES => ascii += any_ascii_char(c).trim_matches(['\'', '`']),
         _ => is_complete = false,
     };

@@ -1,4 +1,4 @@
-//! A store: opening it and reading its files.
+//! Opens stores and reads their files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,30 +28,30 @@ pub(super) struct Text {
     pub version: String,
 }
 
-/// The names in the directory of a category.
+/// The entries in the directory of a category.
 #[derive(Default)]
 pub(super) struct Directory {
     /// The statuses of the memories' files, by slug.
     pub memories: BTreeMap<String, Status>,
     /// The segments of the subcategories.
     pub subcategories: BTreeSet<String>,
-    /// Markdown files whose names are no slugs.
+    /// The names of Markdown files that no memory can have.
     pub others: Vec<String>,
-    /// Directories whose names are no segments, each with a slash.
+    /// The names of directories that no subcategory can have, each with a slash. Hidden ones are
+    /// left out.
     pub other_directories: Vec<String>,
-    /// The entries of the directory that have the name of a memory's file or of a subcategory, and
-    /// are neither.
+    /// Entries that are of the wrong kind for their names.
     pub misplaced: Vec<Misplaced>,
 }
 
-/// An entry of a category's directory that has the name of a memory's file or of a subcategory, and
-/// is neither.
+/// An entry of a category's directory that has the name of a memory's file or of a subcategory, but
+/// is of another kind.
 pub(super) struct Misplaced {
     name: String,
     what: What,
 }
 
-/// The kind of a misplaced entry, and the remedy.
+/// The kind of a misplaced entry, and what to do about it.
 type What = (&'static str, &'static str);
 
 const LINK: What = ("a link", "put the file itself there");
@@ -59,7 +59,8 @@ const DIRECTORY: What = ("a directory", "rename it without `.md`");
 const FILE: What = ("a file without `.md`", "rename it, or move it away");
 
 impl Misplaced {
-    /// The warning that names the entry of a category. `verb` says what it was not: `searched`.
+    /// Returns the warning about the entry of a category. `verb` says what was not done with the
+    /// entry, such as `searched`.
     pub fn warning(&self, category: &CategoryPath, verb: &str) -> String {
         let base = if category.is_root() { String::new() } else { format!("{category}/") };
         let Self { name, what: (kind, remedy) } = self;
@@ -68,16 +69,17 @@ impl Misplaced {
 }
 
 impl<'a> Store<'a> {
-    /// The time of the call.
+    /// The moment of the call.
     pub fn now(&self) -> Timestamp {
         self.call.context.now
     }
 
-    /// Opens a store.
+    /// Opens an existing store.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a name that no store can have, `PERMISSION_ERROR`, `STORE_NOT_FOUND`.
+    /// `INVALID_INPUT` for a name that no store can have, `PERMISSION_ERROR` if the caller may not
+    /// use the store, `STORE_NOT_FOUND` if the store or its directory is missing.
     pub fn open(call: &'a Call<'a>, name: &'a StoreName) -> Result<Self, Error> {
         let name = checked(call, name)?;
         match call.storage.open(&Place::in_group(LABEL, name)) {
@@ -94,13 +96,13 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Opens a store, or creates it. With a warning if it is new beside others: its name may be a
-    /// mistake.
+    /// Opens a store, or creates it if it is missing. Also returns a warning if it creates the
+    /// store and the caller reaches other stores: the name may be a mistake.
     ///
     /// # Errors
     ///
-    /// As for [`Store::open`]; `INVALID_INPUT` if a new name differs from an existing one only in
-    /// case.
+    /// Those of [`Store::open`]; `INVALID_INPUT` if the name of a new store differs from an
+    /// existing one only in case.
     pub fn open_or_create(
         call: &'a Call<'a>,
         name: &'a StoreName,
@@ -129,7 +131,8 @@ impl<'a> Store<'a> {
                 });
                 Ok((Self { name: checked, call, tree }, warning.into_iter().collect()))
             }
-            // Another process created it just now. If its directory is gone, opening it says so.
+            // Another process created the store meanwhile, or its directory is missing: then
+            // opening it fails.
             Err(error) if error.code == ErrorCode::AlreadyExists => {
                 Ok((Self::open(call, name)?, Vec::new()))
             }
@@ -137,18 +140,18 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Says which other stores there are, if it may tell the caller of others.
+    /// Names the other stores that the caller may use. `None` if there are none to name.
     pub fn others(&self) -> Result<Option<String>, Error> {
         other_stores(self.call.context, self.name, || names(self.call))
     }
 
-    /// The note of a list without anything in it.
+    /// Returns the note for an empty list. `None` if no other stores can be named.
     pub fn empty_note(&self, category: &CategoryPath) -> Result<Option<String>, Error> {
         let place = self.place(category);
         Ok(self.others()?.map(|others| format!("nothing is in {place}; {others}")))
     }
 
-    /// The note of a list that leaves out expired memories and has nothing else.
+    /// Returns the note for a list that is empty only because expired memories were left out.
     pub fn expired_note(&self, category: &CategoryPath, expired: usize) -> String {
         let place = self.place(category);
         match expired {
@@ -159,7 +162,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// A category in words.
+    /// Names a category for a message.
     fn place(&self, category: &CategoryPath) -> String {
         let name = self.name;
         if category.is_root() {
@@ -169,8 +172,8 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// The error with the other stores, in which the memory or category may be. They are beside the
-    /// call, so it keeps its error if they cannot be listed.
+    /// Adds the other stores to an error, because the memory or category may be in one of them. If
+    /// they cannot be listed, the error says so and stays the error of the call.
     pub fn with_others(&self, error: Error) -> Error {
         match self.others() {
             Ok(Some(others)) => error.with_suffix(&format!("; {others}")),
@@ -182,12 +185,12 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Its directory, as its user knows it.
+    /// Returns the directory of the store as its user knows it.
     pub fn location(&self) -> String {
         self.tree.location()
     }
 
-    /// The text of a file. `None` if there is none.
+    /// Returns the text of a file. `None` if the file does not exist.
     pub fn text(&self, path: &str) -> Result<Option<Text>, ReadError> {
         let Some(document) = self.tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES)? else {
             return Ok(None);
@@ -197,12 +200,12 @@ impl<'a> Store<'a> {
         Ok(Some(Text { text, version: document.version }))
     }
 
-    /// The text of a memory's file.
+    /// Returns the text of a memory's file. `None` if the memory does not exist.
     pub fn memory(&self, path: &MemoryPath) -> Result<Option<Text>, ReadError> {
         self.text(&path.file())
     }
 
-    /// Reads a memory and calls `read` with it. `None` if there is none.
+    /// Reads a memory and calls `read` with it. `None` if the memory does not exist.
     pub fn read<T>(
         &self,
         path: &MemoryPath,
@@ -213,8 +216,8 @@ impl<'a> Store<'a> {
         Ok(Some(read(memory, &text)))
     }
 
-    /// Reads what can be read of a memory and calls `read` with it, and with the error of the rest.
-    /// `None` if there is none.
+    /// Reads what can be read of a memory. Calls `read` with it, and with an error if some of it
+    /// cannot be read. `None` if the memory does not exist.
     pub fn read_in_part<T>(
         &self,
         path: &MemoryPath,
@@ -225,7 +228,7 @@ impl<'a> Store<'a> {
         Ok(Some(read(memory, &text, damage)))
     }
 
-    /// The index of a category, with its text. `None` if there is none.
+    /// Returns the index of a category, with its text. `None` if the category has no index.
     pub fn index(&self, category: &CategoryPath) -> Result<Option<(Index, Text)>, ReadError> {
         let path = category.index();
         let text = self.text(&path).map_err(|error| match error {
@@ -240,7 +243,7 @@ impl<'a> Store<'a> {
         Ok(Some((index, text)))
     }
 
-    /// The names in a category's directory. `None` if there is no such directory.
+    /// Returns the entries in a category's directory. `None` if there is no such directory.
     pub fn directory(&self, category: &CategoryPath) -> Result<Option<Directory>, storage::Error> {
         let Some(entries) = self.tree.list(Area::Documents, category.as_str())? else {
             return Ok(None);
@@ -263,7 +266,7 @@ impl<'a> Store<'a> {
                 (EntryKind::Directory, Some(_)) => {
                     directory.misplaced.push(Misplaced { name, what: DIRECTORY });
                 }
-                // Other programs keep their own things in hidden directories.
+                // Hidden directories are left out: other programs keep their own files there.
                 (EntryKind::Directory, None) if !name.starts_with('.') => {
                     directory.other_directories.push(format!("{name}/"));
                 }
@@ -276,7 +279,7 @@ impl<'a> Store<'a> {
         Ok(Some(directory))
     }
 
-    /// Whether a category exists. The root always does.
+    /// Whether a category exists. The root always exists.
     pub fn has_category(&self, category: &CategoryPath) -> Result<bool, Error> {
         if category.is_root() {
             return Ok(true);
@@ -286,11 +289,11 @@ impl<'a> Store<'a> {
     }
 }
 
-/// The value that was read. `None` with a warning if the file is unusable.
+/// Returns a value that was read. If the file is unusable, returns `None` and adds a warning.
 ///
 /// # Errors
 ///
-/// Those that do not concern one file alone.
+/// An error that concerns more than one file.
 pub(super) fn usable<T>(
     read: Result<T, ReadError>,
     warnings: &mut Vec<String>,
@@ -298,7 +301,7 @@ pub(super) fn usable<T>(
     match read {
         Ok(read) => Ok(Some(read)),
         Err(ReadError::Unusable(error)) => {
-            // A list may read a file twice.
+            // A list may read a file twice, but needs only one warning.
             if !warnings.iter().any(|warning| warning == error.message()) {
                 warnings.push(error.message().to_owned());
             }
@@ -308,7 +311,7 @@ pub(super) fn usable<T>(
     }
 }
 
-/// The names of the stores that the caller may use.
+/// Returns the names of the stores that the caller may use.
 pub(super) fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
     let names = call.storage.list_places(LABEL)?;
     Ok(names.into_iter().filter(|name| call.context.reaches_store(name)).collect())

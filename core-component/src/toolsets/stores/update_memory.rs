@@ -94,17 +94,17 @@ impl Tool for UpdateMemory {
     }
 }
 
-/// The passage to replace, if the call names one.
+/// Returns the passage to replace. `None` if the call names none.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for one of the two fields without the other, beside `content`, or with a control
-/// character.
+/// `INVALID_INPUT` if `old_text` or `new_text` is given without the other or together with
+/// `content`, or if `new_text` has a control character.
 fn passage(input: &Input) -> Result<Option<Passage>, Error> {
     let refused = |field: &str, message: &str, accepted: &str| {
         Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
     };
-    // Some clients send every field: an empty text beside the content is none.
+    // Some clients send every field: an empty `new_text` together with `content` counts as missing.
     let new = input.new_text.as_deref().filter(|new| input.content.is_none() || !new.is_empty());
     match (input.old_text.as_deref(), new) {
         (None, None) => Ok(None),

@@ -1,4 +1,4 @@
-//! Finding memories: by the indexes, as lists do, and by the directories, as maintenance does.
+//! Finds memories: lists use the indexes, maintenance and searches use the directories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use super::store::{Directory, Misplaced, ReadError, Store, usable};
 use crate::listing::listed;
 use crate::storage::Status;
 
-/// How many warnings about single files an answer has.
+/// The maximum number of warnings about single files in an answer.
 const MAX_WARNINGS: usize = 50;
 
 /// Warnings about files that were left out or changed by hand.
 pub(super) type Warnings = Vec<String>;
 
-/// Keeps the first warnings and counts the others.
+/// Keeps the first warnings, and adds a warning with the number of the others.
 pub(super) fn shortened(mut warnings: Warnings) -> Warnings {
     let more = warnings.len().saturating_sub(MAX_WARNINGS);
     if more > 0 {
@@ -26,16 +26,16 @@ pub(super) fn shortened(mut warnings: Warnings) -> Warnings {
     warnings
 }
 
-/// The maximum depth of a category that can hold a memory.
+/// The maximum depth of a category that can have a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
 
-/// A memory that is to be listed.
+/// A memory in a list, with what its index says about it.
 pub(super) struct Found {
     pub path: MemoryPath,
     pub indexed: IndexedMemory,
 }
 
-/// A subcategory that is to be listed.
+/// A subcategory in a list, with what the index says about it.
 pub(super) struct FoundCategory {
     pub path: CategoryPath,
     pub indexed: IndexedCategory,
@@ -44,24 +44,24 @@ pub(super) struct FoundCategory {
 /// The memories and subcategories of a category.
 #[derive(Default)]
 pub(super) struct Contents {
-    /// By path.
+    /// The memories, sorted by path.
     pub memories: Vec<Found>,
-    /// By path.
+    /// The subcategories, sorted by path.
     pub subcategories: Vec<FoundCategory>,
-    /// About the files that cannot be read.
+    /// Warnings about entries that cannot be read or are not listed.
     pub warnings: Vec<String>,
 }
 
-/// A category or a memory that maintenance looks at.
+/// A category or a memory in the order of maintenance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Item {
     pub category: CategoryPath,
-    /// `None` for the category itself, which comes before its memories.
+    /// The slug of the memory. `None` for the category itself, which comes before its memories.
     pub slug: Option<String>,
 }
 
 impl Item {
-    /// The item as a cursor: the path of a memory, or that of a category with a slash.
+    /// Returns the item as a cursor: the path of a memory, or the path of a category with a slash.
     pub fn cursor(&self) -> String {
         match &self.slug {
             Some(slug) => self.category.memory(slug).to_string(),
@@ -69,11 +69,11 @@ impl Item {
         }
     }
 
-    /// The item of a cursor.
+    /// Parses a cursor into its item.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a cursor that no call gave.
+    /// `INVALID_INPUT` for a text that cannot be a cursor.
     pub fn from_cursor(cursor: &str) -> Result<Self, Error> {
         Self::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))
     }
@@ -91,8 +91,9 @@ impl Item {
     }
 }
 
-/// The contents of a category by its index. At the root, and without an index that can be read, by its
-/// files. Warnings name the entries of its directory that are left out.
+/// Returns the contents of a category as its index lists them. The memories of the root, and the
+/// contents of a category whose index is missing or cannot be read, come from the directory.
+/// Warnings name entries of the directory that are not listed.
 pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Contents, Error> {
     let mut contents = Contents::default();
     let index = usable(store.index(category), &mut contents.warnings)?.flatten();
@@ -108,7 +109,7 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
         None => {
             for slug in directory.memories.keys() {
                 let path = category.memory(slug);
-                // It is listed even if it cannot be read, so that somebody sees it.
+                // A memory that cannot be read is listed nevertheless, so that somebody notices it.
                 let read = store.read(&path, |memory, _| indexed(&memory));
                 let indexed = usable(read, &mut contents.warnings)?.flatten().unwrap_or_default();
                 contents.memories.push(found(slug, indexed));
@@ -142,8 +143,8 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
     Ok(contents)
 }
 
-/// Names the files of memories that are not in the index of their category: a person added them, or
-/// they cannot be read.
+/// Adds a warning for each memory file that is not in the index of its category, for example
+/// because a person added it. If the file cannot be read, the warning is the read error.
 fn warn_of_unindexed(
     store: &Store<'_>,
     category: &CategoryPath,
@@ -154,7 +155,7 @@ fn warn_of_unindexed(
     let indexed: BTreeSet<&str> = index.memories().map(|(slug, _)| slug).collect();
     for slug in directory.memories.keys().filter(|slug| !indexed.contains(slug.as_str())) {
         let path = category.memory(slug);
-        // An answer has no more warnings than this.
+        // An answer has at most `MAX_WARNINGS` warnings, so the rest of the files need not be read.
         if warnings.len() < MAX_WARNINGS
             && usable(store.read(&path, |_, _| ()), warnings)?.is_none()
         {
@@ -171,7 +172,7 @@ fn unindexed(path: &str) -> String {
     )
 }
 
-/// The contents of a category and of all categories below it.
+/// Returns the contents of a category and of all categories below it.
 pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result<Contents, Error> {
     let mut all = contents(store, category)?;
     let mut next = 0;
@@ -190,23 +191,23 @@ pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result
     Ok(all)
 }
 
-/// The files and categories in the directories of a store.
+/// The categories and memories that the directories of a store have.
 #[derive(Default)]
 pub(super) struct Items {
-    /// All categories and memories, in order.
+    /// All categories and memories, sorted.
     pub items: Vec<Item>,
-    /// The entries of each category that are no memories.
+    /// The entries of each category that are not memories.
     pub others: BTreeMap<CategoryPath, Others>,
 }
 
-/// The entries of a category that are no memories.
+/// The entries of a category that are not memories.
 pub(super) struct Others {
-    /// The names of Markdown files.
+    /// The names of Markdown files that no memory can have.
     pub names: Vec<String>,
     pub misplaced: Vec<Misplaced>,
 }
 
-/// Walks through the directories of a store.
+/// Finds all categories and memories of a store in its directories.
 pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
     let Items { mut items, mut others } = Items::default();
     for (category, directory) in directories(store)? {
@@ -219,19 +220,19 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
     Ok(Items { items, others })
 }
 
-/// The files of a store.
+/// The files of a store, for a search.
 #[derive(Default)]
 pub(super) struct Files {
-    /// The files of all memories, in order.
+    /// The files of all memories, sorted by category and slug.
     pub files: Vec<(MemoryPath, Status)>,
     /// The categories whose directories were read.
     pub categories: Vec<CategoryPath>,
-    /// The files that could not be searched, each with the reason.
+    /// The entries that could not be searched, each with the reason.
     pub warnings: Vec<String>,
 }
 
-/// Finds the files of a store. A category below the root whose directory cannot be read is left out
-/// with a warning.
+/// Finds the files of a store. Leaves out a category whose directory cannot be read, with a
+/// warning, but not the root.
 pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
     let mut found = Files::default();
     let mut unnamed = Vec::new();
@@ -258,15 +259,15 @@ pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
         found.categories.push(category);
     }
     found.warnings.extend(unnamed_warning(unnamed));
-    // In the order of categories, as maintenance has them.
+    // The order of categories and slugs, as in maintenance.
     found.files.sort_by_cached_key(|(path, _)| (path.category(), path.slug().to_owned()));
     Ok(found)
 }
 
-/// The most files and directories with other names that a warning names.
+/// The maximum number of entries that the warning about invalid names lists.
 const MAX_UNNAMED: usize = 5;
 
-/// The warning about files and directories whose names are no segments of a path.
+/// Returns the warning about files and directories whose names cannot be in a path.
 fn unnamed_warning(mut names: Vec<String>) -> Option<String> {
     names.sort();
     let (have, was, them) = match names.len() {
@@ -295,7 +296,8 @@ fn directories(store: &Store<'_>) -> Result<BTreeMap<CategoryPath, Directory>, E
     Ok(directories)
 }
 
-/// The metadata of a memory. `None` if its file is gone. A file that cannot be read says nothing.
+/// Returns the metadata of a memory. `None` if the file does not exist. If the file cannot be read,
+/// returns empty metadata and adds a warning.
 pub(super) fn metadata(
     store: &Store<'_>,
     path: &MemoryPath,

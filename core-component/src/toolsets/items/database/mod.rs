@@ -1,4 +1,4 @@
-//! All SQL of the toolset.
+//! All SQL of the toolset `items`.
 
 mod reader;
 mod rows;

@@ -1,4 +1,4 @@
-//! Reading items.
+//! Reads items from the database.
 
 use super::sql::{
     damaged, integer, into_text, is_in_integers, json, milliseconds, moment, optional, statement,
@@ -15,27 +15,28 @@ use crate::toolsets::items::namespace::{Below, labels, stored};
 const COLUMNS: &str =
     "id, namespace, key, value, paths, created_at, updated_at, ttl_seconds, expires_at, stamp";
 
-/// A row that has expired is not there. `?1` is the moment of the call.
+/// The condition that a row has not expired. `?1` is the moment of the call.
 pub(super) const IS_LIVE: &str = "(expires_at IS NULL OR expires_at > ?1)";
 
-/// The most rows that are read at once, and their most bytes, unless one alone has more.
+/// The maximum numbers of rows and of bytes that are read at once. A longer row is read alone.
 const PAGE: usize = 500;
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// The most namespaces that are read at once.
+/// The maximum number of namespaces that are read at once.
 const NAMESPACES: u32 = 10_000;
 
-/// The most ids that are read at once.
+/// The maximum number of ids that are read at once.
 const IDS: u32 = 50_000;
 
-/// The items that are there at a moment.
+/// Reads the items that have not expired at the moment `now`.
 pub(in crate::toolsets::items) struct Reader<'a> {
-    /// `None` if the database does not exist or is empty.
+    /// The transaction to read in. `None` if the database does not exist or is empty: then no item
+    /// is found.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) now: Timestamp,
 }
 
-/// A row before its value is read.
+/// A row whose value has not been read yet.
 struct Place {
     id: i64,
     updated_at: i64,
@@ -59,7 +60,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The item of a key.
+    /// Returns the item with a key. `None` if it is missing or has expired.
     pub fn get(&self, namespace: &[String], key: &str) -> Result<Option<Item>, Error> {
         let sql =
             format!("SELECT {COLUMNS} FROM items WHERE namespace = ?2 AND key = ?3 AND {IS_LIVE}");
@@ -67,8 +68,8 @@ impl<'a> Reader<'a> {
         self.rows(&sql, parameters, 1)?.pop().map(item).transpose()
     }
 
-    /// The items that a filter accepts, those that were changed last first. Fewer than `limit` if they
-    /// [fill an answer](fill_answer).
+    /// Returns a page of the items that the filter accepts, the ones changed last first. Returns
+    /// fewer than `limit` if the items [fill an answer](fill_answer).
     pub fn newest(
         &self,
         below: &Below,
@@ -109,7 +110,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// At most [`PAGE`] rows, those that were changed last first, after the last one of the page before.
+    /// Returns at most [`PAGE`] rows, the ones changed last first. `last` is the last row of the
+    /// page before.
     fn places(&self, below: &Below, last: Option<(i64, i64)>) -> Result<Vec<Place>, Error> {
         let (updated_at, id) = last.unwrap_or((i64::MAX, i64::MAX));
         let mut parameters = vec![milliseconds(self.now)];
@@ -127,7 +129,7 @@ impl<'a> Reader<'a> {
         self.rows(&sql, parameters, PAGE as u32)?.into_iter().map(place).collect()
     }
 
-    /// The items of some rows, in their order.
+    /// Reads the items of these rows, in the order of the rows.
     fn items(&self, places: &[Place]) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         for page in pages(places) {
@@ -137,7 +139,7 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    /// The items of these ids that are below a namespace, in the order of the ids.
+    /// Returns the items with these ids that are below a namespace, in the order of the ids.
     pub fn with_ids(&self, below: &Below, ids: &[i64]) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         for ids in ids.chunks(PAGE) {
@@ -160,7 +162,7 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    /// The items of a page of ids, in the order of the ids.
+    /// Reads the items with these ids, at most [`PAGE`], in the order of the ids.
     fn read(&self, ids: &[i64]) -> Result<Vec<Item>, Error> {
         let is_one = self.is_in_ids();
         let sql = format!("SELECT {COLUMNS} FROM items WHERE {IS_LIVE} AND {is_one}");
@@ -170,13 +172,13 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    /// The condition that an id is one of parameter 2.
+    /// The condition that `id` is in the list that parameter 2 holds.
     fn is_in_ids(&self) -> String {
         let dialect = self.view.map_or(Dialect::Sqlite, Transaction::dialect);
         is_in_integers(dialect, "id", "?2")
     }
 
-    /// The stored namespaces with an item.
+    /// Returns the stored namespaces that have an item.
     pub fn namespaces(&self, below: &Below) -> Result<Vec<Vec<String>>, Error> {
         let mut found = Vec::new();
         let mut last = String::new();
@@ -199,7 +201,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The ids of the items below a namespace, ascending.
+    /// Returns the ids of the items below a namespace, in ascending order.
     pub fn ids(&self, below: &Below) -> Result<Vec<i64>, Error> {
         let mut ids = Vec::new();
         loop {
@@ -220,7 +222,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many items are below a namespace.
+    /// Returns the number of items below a namespace.
     pub fn count(&self, below: &Below) -> Result<u64, Error> {
         let mut parameters = vec![milliseconds(self.now)];
         let below = below.condition(&mut parameters);
@@ -229,7 +231,8 @@ impl<'a> Reader<'a> {
         Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))?.unsigned_abs())
     }
 
-    /// The ids of at most `most` items after an id that have one of some texts, ascending.
+    /// Returns the ids of at most `most` items that contain any of the texts, in ascending order.
+    /// The ids are greater than `after`.
     pub fn with_texts(
         &self,
         below: &Below,
@@ -257,7 +260,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Divides rows into pages that are read at once.
+/// Divides rows into pages, each of which is read at once.
 fn pages(mut places: &[Place]) -> Vec<&[Place]> {
     let mut pages = Vec::new();
     while !places.is_empty() {
@@ -273,7 +276,7 @@ fn pages(mut places: &[Place]) -> Vec<&[Place]> {
     pages
 }
 
-/// The item of a row with [`COLUMNS`].
+/// Converts a row with [`COLUMNS`] to an item.
 pub(super) fn item(row: Vec<Value>) -> Result<Item, Error> {
     let mut values = row.into_iter();
     let mut next = || values.next().unwrap_or(Value::Null);

@@ -1,4 +1,4 @@
-//! Items, as entries of a search.
+//! Items as entries of a search.
 
 use super::reader::{IS_LIVE, Reader};
 use super::sql::{integer, milliseconds};
@@ -13,21 +13,22 @@ use crate::toolsets::items::namespace::Below;
 /// The number of rows that are read at once.
 const PAGE: usize = 100;
 
-/// The most stamps that are read at once.
+/// The maximum number of stamps that are read at once.
 const STAMPS: u32 = 50_000;
 
-/// The items below a namespace.
+/// The items below a namespace, as a table for the search.
 pub(in crate::toolsets::items) struct Rows<'a> {
     pub reader: &'a Reader<'a>,
     pub below: &'a Below,
-    /// Those that are read first: the items below another namespace.
+    /// If set, the search reads the items below this namespace before the others.
     pub first: Option<&'a Below>,
     /// Makes an entry of an item.
     pub entry: &'a dyn Fn(&Item) -> Entry,
 }
 
 impl Rows<'_> {
-    /// Adds the items to those of the last owner. Returns how many were not looked at.
+    /// Adds these items to the entries of the owner that `collector` began last. Returns how many
+    /// items were skipped because the work of the search was used up.
     pub fn add_to(
         &self,
         index: &mut Index<'_>,
@@ -79,7 +80,7 @@ impl Table for Rows<'_> {
     fn newest_first(&self, mut ids: Vec<i64>) -> Vec<i64> {
         ids.reverse();
         if let Some(first) = self.first.filter(|_| ids.len() > PAGE) {
-            // The order alone depends on them.
+            // On an error, only the order differs, so the error is ignored.
             let first = self.reader.ids(first).unwrap_or_default();
             ids.sort_by_key(|id| first.binary_search(id).is_err());
         }

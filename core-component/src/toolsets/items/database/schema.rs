@@ -5,16 +5,18 @@ use crate::storage;
 use crate::storage::database::{Dialect, Rows, Statement, Transaction};
 use crate::toolsets::items::error::{Code, Error};
 
-/// The version of the schema, which is in `user_version`. The last statement sets it.
+/// The version of the schema, stored in `user_version`. The last statement of [`SQLITE_TABLES`]
+/// sets it.
 const VERSION: i64 = 1;
 
 /// The tables and indexes. Once a version is released, its schema never changes.
 ///
-/// - Moments are milliseconds since 1970 in UTC.
+/// - Times are milliseconds since 1970 in UTC.
 /// - `namespace` is the JSON list of the labels, `value` the JSON of the object.
-/// - `paths` is the JSON list of the fields that a search reads. All if it is null.
-/// - `stamp` is [`stamp`](crate::toolsets::items::item::stamp): a search finds by it what has changed.
-/// - No id is used twice, because the index of a search knows rows by their ids.
+/// - `paths` is the JSON list of the fields that a search reads. Null means all fields.
+/// - `stamp` is [`stamp`](crate::toolsets::items::item::stamp): a change of it tells a search that
+/// the row has changed.
+/// - No id is used twice, because a search index identifies rows by their ids.
 pub(in crate::toolsets::items) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE items (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,7 +37,7 @@ pub(in crate::toolsets::items) const SQLITE_TABLES: &[&str] = &[
     "PRAGMA user_version = 1",
 ];
 
-/// The same on PostgreSQL.
+/// The tables and indexes on PostgreSQL.
 pub(in crate::toolsets::items) const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE items (
         tenant tenant,
@@ -56,12 +58,12 @@ pub(in crate::toolsets::items) const POSTGRES_TABLES: &[&str] = &[
     "CREATE INDEX items_by_expires_at ON items (tenant, expires_at) WHERE expires_at IS NOT NULL",
 ];
 
-/// Creates the tables of a new database.
+/// Creates the tables if the database is empty.
 ///
 /// # Errors
 ///
-/// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for one of
-/// another program.
+/// `STORAGE_ERROR` if a later version of this program made the database, `CORRUPTED_DATA` if
+/// another program did.
 pub(in crate::toolsets::items) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
     if has_tables(transaction.dialect(), |statement| transaction.query(statement, 1))? {
         return Ok(());
@@ -75,11 +77,13 @@ pub(in crate::toolsets::items) fn prepare(transaction: &dyn Transaction) -> Resu
     Ok(())
 }
 
-/// Whether the database has its tables. A call that was interrupted may have left it empty.
+/// Whether the database has the tables. Without tables, it may be new, or empty after an
+/// interrupted call.
 ///
 /// # Errors
 ///
-/// `STORAGE_ERROR` for a database of a later version of this program.
+/// `STORAGE_ERROR` if a later version of this program made the database, `CORRUPTED_DATA` if it has
+/// this version but no table `items`.
 pub(in crate::toolsets::items) fn has_tables(
     dialect: Dialect,
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,

@@ -1,4 +1,4 @@
-//! Values of columns.
+//! Converts the values of columns.
 
 use crate::sql::type_of;
 pub(super) use crate::sql::{is_in_integers, is_in_query, statement, text};
@@ -27,7 +27,7 @@ pub(super) fn optional<T>(
     if value == Value::Null { Ok(None) } else { read(value).map(Some) }
 }
 
-/// A list as a parameter.
+/// Returns a list of ids as a parameter, in JSON.
 pub(super) fn json(list: &[i64]) -> Value {
     Value::Text(serde_json::to_string(list).expect("numbers are JSON"))
 }
@@ -46,7 +46,7 @@ fn unexpected(expected: &str, found: &Value) -> Error {
     damaged(&format!("{} where {expected} is expected", type_of(found)))
 }
 
-/// The error of a row that this program does not write.
+/// The error for a row that this program cannot have written.
 pub(super) fn damaged(what: &str) -> Error {
     let message = format!(
         "the database of items holds {what}: another program changed it, mend that row or restore \

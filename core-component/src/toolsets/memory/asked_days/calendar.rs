@@ -1,8 +1,8 @@
-//! Spans of the calendar before a day.
+//! Calculates days, weeks, months and years relative to a day.
 
 use crate::time::Date;
 
-/// The days between two, both inclusive.
+/// The first and the last day of a range, both inclusive.
 pub(in crate::toolsets::memory) type Days = (Date, Date);
 
 /// A unit of the calendar.
@@ -14,7 +14,7 @@ pub(super) enum Unit {
     Year,
 }
 
-/// The unit of the calendar that was so many units ago; of days, the day.
+/// Returns the day, or the whole calendar week, month or year, that was `units` units before today.
 pub(super) fn span(today: Date, unit: Unit, units: i64) -> Option<Days> {
     match unit {
         Unit::Day => today.plus_days(-units).map(|day| (day, day)),
@@ -35,19 +35,19 @@ pub(super) fn of_year(year: i64) -> Option<Days> {
     Some((Date::new(year, 1, 1)?, Date::new(year, 12, 31)?))
 }
 
-/// The last such day of the week up to a day. Monday is 0.
+/// Returns the last day up to `until` that is this day of the week. Monday is 0.
 pub(super) fn latest_weekday(until: Date, weekday: usize) -> Option<Days> {
     let since = (until.days_since_monday() - weekday as i64).rem_euclid(7);
     until.plus_days(-since).map(|day| (day, day))
 }
 
-/// A day of the week that began so many weeks ago. Monday is 0.
+/// Returns this day of the week in the calendar week `weeks` weeks ago. Monday is 0.
 pub(super) fn weekday_of(today: Date, weeks: i64, weekday: usize) -> Option<Days> {
     let (monday, _) = span(today, Unit::Week, weeks)?;
     monday.plus_days(weekday as i64).map(|day| (day, day))
 }
 
-/// The date of this year, or of the year before if it is still to come.
+/// Returns the date in this year, or in the year before if the date would be in the future.
 pub(super) fn latest(today: Date, date: impl Fn(i64) -> Option<Date>) -> Option<Date> {
     let year = today.year();
     date(year).filter(|date| *date <= today).or_else(|| date(year - 1))

@@ -1,4 +1,4 @@
-//! Days in Japanese, where words stand without spaces.
+//! Finds days in Japanese text, which has no spaces between words.
 
 use super::calendar::{Days, Unit, latest, latest_weekday, of_year, span, weekday_of};
 use super::reader::Reader;
@@ -6,7 +6,8 @@ use super::token::YEARS;
 use crate::time::Date;
 use crate::words::plain;
 
-/// Longer words come first.
+/// Words for days and spans, and how many units ago they are. A word that contains another one
+/// comes before it.
 const JAPANESE: &[(&str, Unit, i64)] = &[
     ("一昨日", Unit::Day, 2),
     ("おととい", Unit::Day, 2),
@@ -23,10 +24,10 @@ const JAPANESE: &[(&str, Unit, i64)] = &[
     ("昨年", Unit::Year, 1),
 ];
 
-/// The days of the week from Monday on.
+/// The days of the week, from Monday.
 const JAPANESE_WEEKDAYS: [&str; 7] = ["月曜", "火曜", "水曜", "木曜", "金曜", "土曜", "日曜"];
 
-/// The words after a number of units of the past.
+/// The words that follow a number and mean that many units ago.
 const AGO: [(&str, Unit); 7] = [
     ("日前", Unit::Day),
     ("週間前", Unit::Week),
@@ -37,10 +38,10 @@ const AGO: [(&str, Unit); 7] = [
     ("年前", Unit::Year),
 ];
 
-/// Words for what is to come.
+/// Words for the future.
 const FUTURE: [&str; 5] = ["来週", "来月", "来年", "明日", "次の"];
 
-/// Reads all days of a question, unless it asks for what is to come.
+/// Finds all days in a question. Finds none if the question has a word for the future.
 pub(super) fn read(question: &str, reader: &mut Reader) {
     if FUTURE.iter().any(|word| question.contains(word)) {
         return;
@@ -77,8 +78,8 @@ fn is_digit(character: char) -> bool {
     character.is_ascii_digit() || ('０'..='９').contains(&character)
 }
 
-/// Reads the days that begin with a number, such as 3月, 3月5日, 2024年3月 or 3日前. Returns where these
-/// or the number end.
+/// Reads days that begin with a number, such as 3月, 3月5日, 2024年3月 or 3日前. Returns the end of the
+/// text that was read, even if it is only a number.
 fn read_number(text: &str, start: usize, reader: &mut Reader) -> usize {
     let mut at = start;
     let mut year = None;

@@ -1,7 +1,7 @@
-//! The days that a question asks for, such as "yesterday", "am Dienstag" or "3月".
+//! Finds the days that a question asks for, such as "yesterday", "am Dienstag" or "3月".
 //!
-//! English, German, French, Spanish and Japanese are understood. A day is one of the past: memory has
-//! no other.
+//! Understands English, German, French, Spanish and Japanese. A day without a year is taken to be
+//! in the past, because memory has no entries of the future.
 
 mod calendar;
 mod japanese;
@@ -18,13 +18,13 @@ use crate::time::Date;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedDays {
     pub days: Vec<Days>,
-    /// The question without the words that only its own day gives a meaning to, such as "yesterday". In
-    /// another text they mean another day.
+    /// The question without relative words such as "yesterday". In an entry, such a word would mean
+    /// another day, so searching for the word would mislead.
     pub rest: String,
 }
 
 impl AskedDays {
-    /// Reads a question that is asked on a day.
+    /// Finds the days in a question that is asked on the day `today`.
     pub fn from_question(question: &str, today: Date) -> Self {
         let languages = Language::all_of(question);
         let is_french =
@@ -42,7 +42,7 @@ impl AskedDays {
     }
 }
 
-/// A text without some ranges of its bytes.
+/// Returns the text without these byte ranges.
 fn without(text: &str, mut ranges: Vec<(usize, usize)>) -> String {
     ranges.sort_unstable();
     let mut rest = String::new();

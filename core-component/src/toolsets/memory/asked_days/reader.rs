@@ -1,4 +1,4 @@
-//! Reading days where words stand between spaces.
+//! Finds days in languages with spaces between words.
 
 use super::calendar::{Days, Unit, latest, latest_weekday, of_year, span, weekday_of};
 use super::token::Token;
@@ -10,12 +10,12 @@ use crate::time::Date;
 
 pub(super) struct Reader {
     pub today: Date,
-    /// "hier" is yesterday in French, and here in German.
+    /// Whether the question is in French. "hier" is yesterday in French, and here in German.
     is_french: bool,
     pub days: Vec<Days>,
-    /// Whether all days between them are asked for.
+    /// Whether the question asks for all days from the first day to the second.
     pub is_range: bool,
-    /// The ranges of what only its day gives a meaning to.
+    /// The byte ranges of relative words such as "yesterday".
     pub relative: Vec<(usize, usize)>,
 }
 
@@ -26,7 +26,7 @@ impl Reader {
         Self { today, is_french, days, is_range: false, relative }
     }
 
-    /// Reads all days of a question, where words stand between spaces.
+    /// Finds all days in a question, in languages with spaces between words.
     pub fn read_all(&mut self, question: &str) {
         let tokens = Token::all_of(question);
         let mut at = 0;
@@ -35,13 +35,14 @@ impl Reader {
         }
     }
 
-    /// Adds days, if there are any, whose words only the day of the question gives a meaning to.
+    /// Adds days, and the byte range of the relative words that name them. Does nothing for `None`.
     pub fn add_relative(&mut self, days: Option<Days>, start: usize, end: usize) {
         self.days.extend(days);
         self.relative.extend(days.map(|_| (start, end)));
     }
 
-    /// Reads the days that begin with a token. Returns the number of their tokens.
+    /// Reads the days that begin at the token `at`. Returns the number of tokens that name days, or
+    /// 0.
     fn read(&mut self, tokens: &[Token], at: usize) -> usize {
         let rest = &tokens[at..];
         let before = at.checked_sub(1).map(|at| &tokens[at]);
@@ -70,7 +71,7 @@ impl Reader {
         let until_today = |(first, last)| (first, if is_since { self.today } else { last });
         let days = days.map(until_today);
         self.is_range |= is_one_of(before, RANGE);
-        // "last" belongs to the day, and is no word to look for.
+        // A word such as "last" belongs to the words for the day, and is not searched for.
         let first = before.filter(|_| is_one_of(before, LAST)).unwrap_or(&rest[0]);
         let last = after.filter(|_| is_one_of(after, LAST_AFTER)).unwrap_or(&rest[length - 1]);
         match relative {
@@ -80,7 +81,7 @@ impl Reader {
         length
     }
 
-    /// A month with a day, in either order, such as "March 5th, 2024" or "5. März".
+    /// Reads a month with a day, in either order, such as "March 5th, 2024" or "5. März".
     fn day_and_month(&self, tokens: &[Token]) -> Option<(Days, usize)> {
         let second = 1 + usize::from(is_between(tokens.get(1)));
         let (month, day) = match month_of(&tokens[0].word) {
@@ -118,7 +119,7 @@ impl Reader {
         Some(((first, first.last_of_month()), length))
     }
 
-    /// A day of the week, such as "last Friday" or "Tuesday last week".
+    /// Reads a day of the week, such as "last Friday" or "Tuesday last week".
     fn weekday(&self, tokens: &[Token], before: Option<&Token>) -> Option<(Days, usize)> {
         let weekday = |names: &[&str; 7]| names.iter().position(|name| *name == tokens[0].word);
         let weekday = WEEKDAYS.iter().find_map(weekday)?;
@@ -136,7 +137,8 @@ fn is_one_of(token: Option<&Token>, words: &[&str]) -> bool {
     token.is_some_and(|token| words.contains(&token.word.as_str()))
 }
 
-/// A year after such as "in". Before another word it is a number: "in 2025 tests".
+/// Reads a year after a word such as "in". Before a lower-case word it is taken for a number of
+/// things, as in "in 2025 tests".
 fn year(tokens: &[Token], before: Option<&Token>) -> Option<(Days, usize)> {
     let year = tokens[0].year().filter(|_| is_one_of(before, BEFORE_YEAR))?;
     let is_number =
@@ -154,7 +156,8 @@ fn phrase(tokens: &[Token]) -> Option<(Unit, i64, usize)> {
     })
 }
 
-/// A number of units of the past, such as "3 days ago", "vor zwei Wochen" or "il y a un mois".
+/// Reads a number of units in the past, such as "3 days ago", "vor zwei Wochen" or "il y a un
+/// mois".
 fn ago(tokens: &[Token]) -> Option<(Unit, i64, usize)> {
     let begins = |words: &&[&str]| {
         tokens.len() > words.len()
@@ -172,7 +175,7 @@ fn ago(tokens: &[Token]) -> Option<(Unit, i64, usize)> {
     }
 }
 
-/// A date such as 2024-03-05 or 5.3.2024, or a month such as 2024-03.
+/// Reads a date such as 2024-03-05 or 5.3.2024, or a month such as 2024-03.
 fn iso(tokens: &[Token]) -> Option<(Days, usize)> {
     let [first, second, rest @ ..] = tokens else { return None };
     let third = |sign| rest.first().filter(|third| second.is_joined_by(sign, third));
@@ -201,7 +204,8 @@ fn is_between(token: Option<&Token>) -> bool {
     token.is_some_and(|token| BETWEEN.contains(&token.word.as_str()))
 }
 
-/// The year that follows so many tokens, and the number of the tokens with it.
+/// Returns the year after the first `length` tokens, if there is one, and the number of tokens
+/// including the year.
 fn year_after(tokens: &[Token], length: usize) -> (Option<i64>, usize) {
     let at = length + usize::from(is_between(tokens.get(length)));
     match tokens.get(at).and_then(Token::year) {

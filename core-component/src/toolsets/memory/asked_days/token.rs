@@ -1,20 +1,20 @@
-//! The words and numbers of a question.
+//! Splits a question into words and numbers.
 
 use std::ops::RangeInclusive;
 
 use crate::words::plain;
 
-/// The numbers that are read as years.
+/// The numbers that can be years.
 pub(super) const YEARS: RangeInclusive<i64> = 1900..=2200;
 
-/// A word or a number, without case and marks.
+/// A word or a number in plain form: without case and marks.
 pub(super) struct Token {
     pub word: String,
-    /// Whether it begins with a capital letter.
+    /// Whether the word begins with a capital letter in the question.
     pub is_capital: bool,
     pub start: usize,
     pub end: usize,
-    /// The character after it.
+    /// The character after the word.
     pub next: Option<char>,
 }
 
@@ -43,7 +43,7 @@ impl Token {
         tokens
     }
 
-    /// Whether only this character stands between it and the next word.
+    /// Whether only this character is between this token and the next one.
     pub fn is_joined_by(&self, sign: char, next: &Self) -> bool {
         self.next == Some(sign) && self.end + sign.len_utf8() == next.start
     }
@@ -53,7 +53,7 @@ impl Token {
         is_number.then(|| self.word.parse().ok())?
     }
 
-    /// The day of a month, as in "5", "5th" or "1er".
+    /// Returns the day of a month that the token is, as in "5", "5th" or "1er".
     pub fn day_of_month(&self) -> Option<i64> {
         let digits = self.word.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
         let day = digits.parse().ok().filter(|day| (1..=31).contains(day));

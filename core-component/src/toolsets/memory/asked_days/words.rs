@@ -1,8 +1,9 @@
-//! The words for days in English, German, French and Spanish, without case and marks.
+//! The words for days in English, German, French and Spanish, in plain form: without case and
+//! marks.
 
 use super::calendar::Unit;
 
-/// Phrases for a day or a span before the day of the question: how many units ago.
+/// Phrases for a day or span relative to today: its unit, and how many units ago it is.
 pub(super) const PHRASES: &[(&str, Unit, i64)] = &[
     ("day before yesterday", Unit::Day, 2),
     ("yesterday", Unit::Day, 1),
@@ -55,7 +56,7 @@ pub(super) const PHRASES: &[(&str, Unit, i64)] = &[
     ("ano pasado", Unit::Year, 1),
 ];
 
-/// The units, as they stand with a number.
+/// The words for units that can follow a number.
 pub(super) const UNITS: &[(&str, Unit)] = &[
     ("day", Unit::Day),
     ("days", Unit::Day),
@@ -90,7 +91,7 @@ pub(super) const UNITS: &[(&str, Unit)] = &[
     ("anos", Unit::Year),
 ];
 
-/// The words before a number of units of the past. In English, "ago" follows it.
+/// The words that precede a number of units in the past. In English, "ago" follows instead.
 pub(super) const AGO: [&[&str]; 3] = [&["vor"], &["il", "y", "a"], &["hace"]];
 
 pub(super) const NUMBERS: &[(&str, i64)] = &[
@@ -138,7 +139,7 @@ pub(super) const NUMBERS: &[(&str, i64)] = &[
     ("diez", 10),
 ];
 
-/// The days of the week from Monday on, in each language.
+/// The days of the week from Monday, for each language.
 pub(super) const WEEKDAYS: [[&str; 7]; 4] = [
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
     ["montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"],
@@ -146,7 +147,7 @@ pub(super) const WEEKDAYS: [[&str; 7]; 4] = [
     ["lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"],
 ];
 
-/// The months from January on, in each language.
+/// The months from January, for each language.
 pub(super) const MONTHS: [[&str; 12]; 4] = [
     [
         "january",
@@ -206,8 +207,8 @@ pub(super) const MONTHS: [[&str; 12]; 4] = [
     ],
 ];
 
-/// Months that are other words or names, too, with the words of which one has to stand before them,
-/// unless a day or a year does.
+/// Months that are other words or names, too. Without a day or a year, such a month counts only
+/// after one of these words.
 pub(super) const AMBIGUOUS: &[(&str, &[&str])] = &[
     ("march", IN),
     ("may", IN),
@@ -223,28 +224,30 @@ pub(super) const AMBIGUOUS: &[(&str, &[&str])] = &[
 const IN: &[&str] = &["in", "since", "during", "last"];
 const IN_OR_IM: &[&str] = &["in", "since", "during", "last", "im", "seit"];
 
-/// Such months that count beside a number only with a capital letter: "chapter 5 may help".
+/// Months that count together with a day only if they have a capital letter: "chapter 5 may help"
+/// has none.
 pub(super) const NEEDS_CAPITAL: &[&str] = &["march", "may"];
 
-/// Words before a year.
+/// The words after which a number can be a year.
 pub(super) const BEFORE_YEAR: &[&str] =
     &["in", "since", "during", "im", "seit", "en", "depuis", "desde", "jahr", "year"];
 
-/// Words before a day from which on all days up to today are asked for.
+/// A day after one of these words means all days from that day to today.
 pub(super) const SINCE: &[&str] = &["since", "seit", "depuis", "desde"];
 
-/// Words before two days between which all days are asked for.
+/// After one of these words, two days mean all days from the first to the second.
 pub(super) const RANGE: &[&str] =
     &["between", "from", "zwischen", "vom", "von", "entre", "du", "del"];
 
-/// Words before a day of the week that exclude today.
+/// Words before a day of the week that mean one before today.
 pub(super) const LAST: &[&str] =
     &["last", "previous", "letzten", "letzter", "vergangenen", "vorigen", "ultimo"];
 
-/// The same after it.
+/// Words after a day of the week that mean one before today.
 pub(super) const LAST_AFTER: &[&str] = &["dernier", "derniere", "passe", "pasado"];
 
-/// Words before a day with which others are asked for: of the future, or without a known end.
+/// A day after one of these words is not used: the words mean the future, or a range without a
+/// known end.
 pub(super) const OTHER: &[&str] = &[
     "next",
     "coming",
@@ -270,7 +273,7 @@ pub(super) const OTHER: &[&str] = &[
     "cada",
 ];
 
-/// The same after it.
+/// A day before one of these words is not used: the words mean the future.
 pub(super) const OTHER_AFTER: &[&str] = &["prochain", "prochaine", "proximo", "proxima"];
 
 /// Words between a day and its month, and between a month and its year.

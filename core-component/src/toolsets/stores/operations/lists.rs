@@ -1,4 +1,4 @@
-//! Lists of memories: a category, and what was updated last.
+//! Lists of memories: the memories of a category, and the memories that were updated last.
 
 use crate::answer::MAX_LIST_BYTES;
 use crate::listing::listed;
@@ -11,29 +11,29 @@ use crate::toolsets::stores::walk::{
     Contents, Found, Item, Warnings, all_contents, contents, metadata, shortened,
 };
 
-/// The most characters of a content that is too long for an answer: no character has more bytes
-/// than four.
+/// A content that is too long for an answer is cut to this many characters. A character has at most
+/// four bytes, so they fit in [`MAX_LIST_BYTES`].
 const MAX_CUT: usize = MAX_LIST_BYTES / 4;
 
-/// How many memories a warning names.
+/// The maximum number of memories that a warning names.
 const MAX_NAMED: usize = 10;
 
 /// One page of a list.
 pub(crate) struct List {
     pub memories: Vec<(Found, Metadata)>,
     pub contents: Contents,
-    /// How many memories were left out since they have expired.
+    /// How many memories were left out because they have expired.
     pub expired: usize,
-    /// Whether there are memories after the page.
+    /// Whether further memories follow this page.
     pub has_more: bool,
 }
 
-/// Lists a category, or everything below it: the subcategories, then the memories. It goes on after the
-/// item of `cursor`, if there is one.
+/// Lists a category, or everything below it: first the subcategories, then the memories. With a
+/// `cursor`, the page begins after the item that the cursor names.
 ///
 /// # Errors
 ///
-/// `CATEGORY_NOT_FOUND`; `INVALID_INPUT` for a cursor that no earlier call gave.
+/// `CATEGORY_NOT_FOUND`, or `INVALID_INPUT` for a cursor that no earlier call returned.
 pub(crate) fn list_memories(
     store: &Store<'_>,
     category: &CategoryPath,
@@ -46,7 +46,7 @@ pub(crate) fn list_memories(
     let mut contents = existing_contents(store, category, recursive)?;
     if let Some(after) = after {
         let is_there = check_cursor(&after, &contents, category, recursive)?;
-        // The first page has the warnings.
+        // The first page had the warnings already.
         let warnings = std::mem::take(&mut contents.warnings);
         match after.slug {
             None => contents.subcategories.retain(|found| found.path > after.category),
@@ -56,19 +56,20 @@ pub(crate) fn list_memories(
                 contents.memories.retain(|found| found.path > after);
             }
         }
-        // The item of a cursor may be deleted before the next page is asked for.
+        // The item of a cursor may be deleted before the next page. It only makes the cursor
+        // invalid if nothing follows.
         if !is_there && contents.memories.is_empty() && contents.subcategories.is_empty() {
             if warnings.is_empty() {
                 return Err(Error::invalid_cursor(cursor.unwrap_or_default()));
             }
-            // Something was not read: the item may be there.
+            // The item may be in a part that could not be read.
             contents.warnings = warnings;
         }
     }
     let mut list =
         List { memories: Vec::new(), contents: Contents::default(), expired: 0, has_more: false };
     for found in std::mem::take(&mut contents.memories) {
-        // The file may be gone since the index was written.
+        // The file may have been deleted since the index was written.
         let warnings = &mut contents.warnings;
         let Some(metadata) = metadata(store, &found.path, warnings)? else { continue };
         if !include_expired && metadata.is_expired(store.now()) {
@@ -86,7 +87,7 @@ pub(crate) fn list_memories(
     Ok(list)
 }
 
-/// Checks that the item of a cursor can be in the list. Returns whether it is there now.
+/// Checks that the item of a cursor belongs to this list. Returns whether the item exists now.
 ///
 /// # Errors
 ///
@@ -116,7 +117,7 @@ fn check_cursor(
     })
 }
 
-/// The beginning of the paths of the categories below a category.
+/// The prefix of the paths of all categories below a category.
 fn below(category: &CategoryPath) -> String {
     if category.is_root() { String::new() } else { format!("{category}/") }
 }
@@ -125,7 +126,8 @@ fn below(category: &CategoryPath) -> String {
 pub(crate) struct Recent {
     pub found: Found,
     pub content: String,
-    /// The character at which `get_memory` reads on, if the content is cut.
+    /// The number of characters to pass to `get_memory` as `from` to read the rest. `None` if the
+    /// content is whole.
     pub next: Option<usize>,
     pub tags: Vec<String>,
 }
@@ -133,15 +135,15 @@ pub(crate) struct Recent {
 /// The memories of a category that were updated last.
 pub(crate) struct RecentMemories {
     pub memories: Vec<Recent>,
-    /// How many there are in all. Expired ones that were not read count, too.
+    /// The number of memories in all. Expired memories that were not read are counted, too.
     pub total: u64,
     pub warnings: Warnings,
 }
 
-/// The memories below a category that were updated last, the newest first. Those without a date come
-/// last, and memories of the same date in the order of their paths. The contents have at most
-/// [`MAX_LIST_BYTES`]: a warning names the memories that do not fit. The first one is cut if it is
-/// longer.
+/// Returns the memories below a category that were updated last, the newest first. Memories without
+/// a date come last, and memories of the same date are sorted by path. The contents have at most
+/// [`MAX_LIST_BYTES`] in all; a warning names memories that do not fit. If the first memory is
+/// longer by itself, its content is cut.
 ///
 /// # Errors
 ///
@@ -194,7 +196,8 @@ pub(crate) fn recent_memories(
     Ok(RecentMemories { memories: recent, total, warnings })
 }
 
-/// The beginning of a content that is too long for an answer, and where to read on.
+/// Returns the beginning of a content that is too long for an answer, and the number of characters
+/// after which the rest begins.
 fn beginning(mut content: String) -> (String, Option<usize>) {
     let end = page_end_in(&content, 0, MAX_CUT);
     content.truncate(end);

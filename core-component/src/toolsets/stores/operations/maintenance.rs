@@ -1,4 +1,4 @@
-//! Long operations on a store, page by page: what expired goes, and indexes are made anew.
+//! Long operations on a store, page by page: pruning expired memories, and rebuilding the indexes.
 
 use crate::time::Timestamp;
 use crate::toolsets::stores::change::{Order, change};
@@ -8,32 +8,32 @@ use crate::toolsets::stores::path::{CategoryPath, MemoryPath};
 use crate::toolsets::stores::store::{Store, usable};
 use crate::toolsets::stores::walk::{Item, Items, Others, Warnings, items, shortened};
 
-/// How many files one call of `prune_memories` or `reindex_store` takes.
+/// The maximum number of items that one call of `prune_memories` or `reindex_store` handles.
 const MAX_FILES: usize = 500;
 
-/// The work that one call of a long operation did.
+/// The result of one call of a long operation.
 pub(crate) struct Page<T> {
     pub done: T,
     pub warnings: Warnings,
-    /// How many files are left.
+    /// The number of files that were not handled yet.
     pub remaining: usize,
-    /// Where the next call goes on; none after the last one.
+    /// The cursor for the next call. `None` if this was the last one.
     pub cursor: Option<String>,
 }
 
-/// An expired memory.
+/// A memory that has expired.
 pub(crate) struct Pruned {
     pub path: MemoryPath,
     pub expires_at: Timestamp,
-    /// The version of its file.
+    /// The version of the memory's file.
     version: String,
 }
 
-/// Deletes the expired memories among the next files.
+/// Deletes the expired memories on the next page of files.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for a cursor that no earlier call gave.
+/// `INVALID_INPUT` for a cursor that no earlier call returned.
 pub(crate) fn prune_memories(
     store: &Store<'_>,
     cursor: Option<&str>,
@@ -52,7 +52,7 @@ pub(crate) fn prune_memories(
     Ok(page.after(warnings))
 }
 
-/// The expired memories among the next files.
+/// Finds the expired memories on the next page of files.
 fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>, Error> {
     let mut page = page(items(store)?.items, |item| item.slug.is_some(), cursor)?;
     let mut expired = Vec::new();
@@ -71,11 +71,11 @@ fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>,
     Ok(page.with(expired).after(warnings))
 }
 
-/// Rebuilds the indexes from the next files. Descriptions and empty categories stay.
+/// Rebuilds the indexes from the next page of files. Keeps descriptions and empty categories.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` for a cursor that no earlier call gave.
+/// `INVALID_INPUT` for a cursor that no earlier call returned.
 pub(crate) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()>, Error> {
     let (page, warnings) = change(store, Order::Intent("reindex_store"), |plan| {
         plan.rebuild();
@@ -108,20 +108,20 @@ impl<T> Page<T> {
         Page { done, warnings, remaining, cursor }
     }
 
-    /// The page with warnings before its own.
+    /// Returns the page with `warnings` before its own warnings.
     fn after(mut self, mut warnings: Warnings) -> Self {
         warnings.append(&mut self.warnings);
         Self { warnings: shortened(warnings), ..self }
     }
 }
 
-/// The items of one call that are wanted, from the cursor on.
+/// Returns the next page of those items that are wanted, after the item of the cursor.
 fn page(
     items: Vec<Item>,
     is_wanted: fn(&Item) -> bool,
     cursor: Option<&str>,
 ) -> Result<Page<Vec<Item>>, Error> {
-    // The page before may have deleted its last memory, but not the category.
+    // The cursor is valid if its category exists: the previous call may have deleted its memory.
     let was_given =
         |item: &Item| is_wanted(item) && items.iter().any(|other| other.category == item.category);
     let after = match cursor {

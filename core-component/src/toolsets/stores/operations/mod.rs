@@ -1,5 +1,5 @@
-//! The operations of the domain, one for each tool (spec 003). A tool parses its input, opens its
-//! store, calls one of these and shapes the answer.
+//! The operations on stores, one for each tool. A tool parses its input, opens its store, calls one
+//! of these functions and makes the answer.
 
 mod lists;
 mod maintenance;
@@ -18,11 +18,11 @@ use super::walk::Warnings;
 use crate::storage::Splice;
 use crate::version::is_current;
 
-/// Creates a memory, with its category.
+/// Creates a memory, and its category if it is missing.
 ///
 /// # Errors
 ///
-/// `MEMORY_EXISTS`.
+/// `MEMORY_EXISTS` if the path has a memory already.
 pub(super) fn create_memory(
     store: &Store<'_>,
     path: &MemoryPath,
@@ -46,7 +46,7 @@ pub(super) fn create_memory(
 ///
 /// # Errors
 ///
-/// `MEMORY_NOT_FOUND`; `MEMORY_EXPIRED` if expired ones are not included.
+/// `MEMORY_NOT_FOUND`, or `MEMORY_EXPIRED` if expired memories are not included.
 pub(super) fn get_memory<T>(
     store: &Store<'_>,
     path: &MemoryPath,
@@ -63,13 +63,13 @@ pub(super) fn get_memory<T>(
     }
 }
 
-/// Changes a memory. What the update does not name stays byte for byte. Returns whether the memory
-/// has expired, too.
+/// Changes a memory. Keeps all bytes that the update does not change. Also returns whether the
+/// memory has expired.
 ///
 /// # Errors
 ///
 /// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version; `INVALID_INPUT` for a passage
-/// that does not occur once, or whose replacement leaves no valid content.
+/// that does not occur exactly once, or whose replacement leaves no valid content.
 pub(super) fn update_memory(
     store: &Store<'_>,
     path: &MemoryPath,
@@ -115,7 +115,8 @@ pub(super) fn update_memory(
 ///
 /// # Errors
 ///
-/// `MEMORY_EXISTS`; `CORRUPTED_DATA` if the text has front matter that cannot be read.
+/// `MEMORY_EXISTS` if the path has a memory already; `CORRUPTED_DATA` if the text has front matter
+/// that cannot be read.
 pub(super) fn create_file(
     store: &Store<'_>,
     path: &MemoryPath,
@@ -168,7 +169,7 @@ pub(super) fn replace_file(
     Ok(warnings)
 }
 
-/// Deletes a memory. Its category stays.
+/// Deletes a memory. Its category stays, even if it becomes empty.
 ///
 /// # Errors
 ///
@@ -185,11 +186,11 @@ pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warn
     Ok(warnings)
 }
 
-/// Moves a memory to another path, expired or not. Its file keeps every byte.
+/// Moves a memory to another path, even if it has expired. Its file keeps every byte.
 ///
 /// # Errors
 ///
-/// `MEMORY_NOT_FOUND`, `DESTINATION_EXISTS`.
+/// `MEMORY_NOT_FOUND`, or `DESTINATION_EXISTS` if the new path has a memory already.
 pub(super) fn move_memory(
     store: &Store<'_>,
     from: &MemoryPath,
@@ -209,8 +210,8 @@ pub(super) fn move_memory(
     Ok(warnings)
 }
 
-/// Has the index of a memory's category agree with its directory, and with this memory. An earlier
-/// call may have stopped before its indexes.
+/// Plans to correct the index of a memory's category: it may be out of date, because an earlier
+/// call stopped before it changed the index.
 fn mend(plan: &mut Plan<'_>, path: &MemoryPath, text: &Text) {
     match Memory::read(path, &text.text) {
         Ok(memory) => plan.index(path, indexed(&memory)),
