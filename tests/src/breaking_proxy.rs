@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::postgres::SOCKET;
@@ -25,12 +25,13 @@ pub enum Break {
 /// If the directory cannot have a socket.
 pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
     let has_broken = AtomicUsize::new(0);
-    start_passing(directory, server, move |client, to_server| {
-        pass(client, to_server, &has_broken, broken);
+    start_passing(directory, server, move |client, to_server, hides_answers| {
+        pass(client, to_server, hides_answers, &has_broken, broken);
     });
 }
 
-/// Passes bytes from a server to its clients. `pass` passes those of a client to the server.
+/// Passes bytes from a server to its clients. `pass` passes those of a client to the server. Once it has
+/// set its last argument, the client gets no more answers, and its connection ends with that of the server.
 ///
 /// # Panics
 ///
@@ -38,7 +39,7 @@ pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
 pub fn start_passing(
     directory: &Path,
     server: &Path,
-    pass: impl Fn(UnixStream, UnixStream) + Send + Sync + 'static,
+    pass: impl Fn(UnixStream, UnixStream, &AtomicBool) + Send + Sync + 'static,
 ) {
     let listener = UnixListener::bind(directory.join(SOCKET)).unwrap();
     let server = server.join(SOCKET);
@@ -51,28 +52,44 @@ pub fn start_passing(
                 let to_server = UnixStream::connect(&server).unwrap();
                 let mut answers = to_server.try_clone().unwrap();
                 let mut to_client = client.try_clone().unwrap();
+                let hides_answers = Arc::new(AtomicBool::new(false));
+                let hidden = hides_answers.clone();
                 thread::spawn(move || {
-                    let _ = std::io::copy(&mut answers, &mut to_client);
+                    let mut bytes = [0; 1 << 16];
+                    while let Ok(read @ 1..) = answers.read(&mut bytes) {
+                        let passes = !hidden.load(Ordering::SeqCst);
+                        if passes && to_client.write_all(&bytes[..read]).is_err() {
+                            break;
+                        }
+                    }
                     let _ = to_client.shutdown(std::net::Shutdown::Both);
                 });
-                pass(client, to_server);
+                pass(client, to_server, &hides_answers);
             });
         }
     });
 }
 
-fn pass(mut client: UnixStream, mut server: UnixStream, has_broken: &AtomicUsize, broken: Break) {
+fn pass(
+    mut client: UnixStream,
+    mut server: UnixStream,
+    hides_answers: &AtomicBool,
+    has_broken: &AtomicUsize,
+    broken: Break,
+) {
     let mut bytes = [0; 1 << 16];
     while let Ok(read @ 1..) = client.read(&mut bytes) {
         let is_commit = bytes[..read].windows(7).any(|window| window == b"COMMIT\0");
         if is_commit && has_broken.fetch_add(1, Ordering::SeqCst) == 0 {
-            let _ = client.shutdown(std::net::Shutdown::Both);
             if broken == Break::After {
+                hides_answers.store(true, Ordering::SeqCst);
                 let _ = server.write_all(&bytes[..read]);
-                // The server ends the connection once it has done what it was sent.
+                // The server ends the connection once it has done what it was sent. The client's ends
+                // then, so that it asks for the outcome when the commit is done.
                 let _ = server.shutdown(std::net::Shutdown::Write);
                 return;
             }
+            let _ = client.shutdown(std::net::Shutdown::Both);
             let _ = server.shutdown(std::net::Shutdown::Both);
             return;
         }

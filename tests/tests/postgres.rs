@@ -55,7 +55,7 @@ fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
 fn a_read_and_the_tenant_that_it_sets_take_one_round_trip() {
     let Some(database) = PostgresServer::start() else { return };
     let directory = tempfile::tempdir().unwrap();
-    start_passing(directory.path(), database.socket_directory(), |mut client, mut server| {
+    start_passing(directory.path(), database.socket_directory(), |mut client, mut server, _| {
         let mut held = Vec::new();
         let mut bytes = [0; 1 << 16];
         while let Ok(read @ 1..) = client.read(&mut bytes) {
