@@ -22,7 +22,7 @@ pub(super) fn line(text: &str, field: &str) -> Result<String, Error> {
     one_line(text.trim(), field, field)
 }
 
-/// The tags as the column holds them, each once; none where there are none.
+/// The tags as the column holds them: each once, joined by commas. `None` if there are no tags.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! The `layers` toolset: five layers of memory for each agent (spec 002), in one SQLite database.
+//! The `layers` toolset: five layers of memory for each agent (spec 002), in one database, SQLite
+//! or PostgreSQL.
 //!
 //! ```text
 //! core memories     what the agent is and always does; stays until it is deleted
@@ -8,8 +9,8 @@
 //! compost           summaries of what was recent
 //! ```
 //!
-//! The tables and indexes are those of spec 002, so that its program and plain SQL go on with them.
-//! Tables whose names begin with `layers_` are this toolset's own.
+//! In SQLite, the tables and indexes are those of spec 002, so that its program and plain SQL can
+//! still use them. Tables whose names begin with `layers_` are this toolset's own.
 
 mod add_core_memory;
 mod add_episodic_memory;
