@@ -57,13 +57,14 @@ impl<'a> Agent<'a> {
         read(&reader.map_err(|error| error.for_caller(self.call.context))?)
     }
 
-    /// The sentence that says which agents the caller may use, for an answer without memories.
-    /// `None` if there is nothing to say.
+    /// The sentence that says which agents there are, for an answer without memories. `None` for a
+    /// caller that may use only one agent.
     pub fn others(&self) -> Result<Option<String>, Error> {
         existing::agents(self.call.context, self.name, || names(self.call))
     }
 
     /// The note of an answer without memories: `what` is missing, and which agents there are.
+    /// `None` for a caller that may use only one agent.
     pub fn note(&self, what: &str) -> Result<Option<String>, Error> {
         let others = self.others()?;
         Ok(others.map(|others| format!("{what} of agent `{}`; {others}", self.name)))

@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! core memories     what the agent is and always does; stays until it is deleted
-//! recent memories   a few sentences; when there are ten, they become one of the compost
-//! current task      one; the one before becomes an episode
+//! recent memories   a few sentences; when there are ten, they become one summary in the compost
+//! current task      one task; the task before becomes an episode
 //! episodes          what was done and what happened; searched by words and dates
-//! compost           summaries of what was recent
+//! compost           summaries of earlier recent memories
 //! ```
 //!
 //! In SQLite, the tables and indexes are those of spec 002, so that its program and plain SQL can

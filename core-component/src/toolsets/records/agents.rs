@@ -51,8 +51,8 @@ pub(super) fn reached(
     (names, warning)
 }
 
-/// The sentences that say which agents there are, for an answer without memories. If the agents
-/// cannot be listed, the call goes on, with a warning.
+/// The sentences that say which agents there are, for an answer without memories. `None` for a
+/// caller that may use only one agent, or if the agents cannot be listed, which becomes a warning.
 pub(super) fn there_are(
     call: &Call<'_>,
     agent: &str,

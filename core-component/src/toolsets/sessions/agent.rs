@@ -170,8 +170,8 @@ impl<'a> Agent<'a> {
         Ok(dates)
     }
 
-    /// The sentence that says which agents the caller may use in the repository, for an answer
-    /// without entries. `None` if there is nothing to say.
+    /// The sentence that says which agents the repository has, for an answer without entries.
+    /// `None` for a caller that may use only one agent.
     pub fn others(&self, call: &Call<'_>) -> Result<Option<String>, Error> {
         existing::agents(call.context, self.name, || agent_names(call, &*self.tree))
     }

@@ -106,8 +106,8 @@ impl Edit {
         let refused = |field: &str, message: &str, accepted: &str| {
             Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
         };
-        // Some clients send every field. An empty `content` beside `old_text`, or an empty
-        // `new_text` beside an empty `content`, does not count.
+        // Some clients send every field. An empty `content` beside `old_text` does not count, and
+        // neither does an empty `new_text` beside `content`.
         let old = input.old_text.as_deref();
         let content = input.content.as_deref().filter(|text| old.is_none() || !text.is_empty());
         let is_other = |text: &&str| content.is_none() || !text.is_empty();
