@@ -27,7 +27,8 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a name that no agent can have, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a name that no agent can have, `PERMISSION_ERROR` for an agent that the
+    /// caller may not use.
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.checked().map_err(|(name, reason)| Error::invalid_agent(name, reason))?;
         Error::check_access(call, name)?;

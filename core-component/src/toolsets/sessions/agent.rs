@@ -41,9 +41,10 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the path is not absolute, does not exist, or is left out where not exactly
-    /// one repository is granted, or if the name is invalid or differs from another agent's only in
-    /// case. `RepositoryNotAllowed`. `PermissionDenied`.
+    /// `InvalidInput` if the path is not absolute or does not exist, if it is left out and not
+    /// exactly one repository is granted, or if the name is invalid or differs from another agent's
+    /// only in case. `RepositoryNotAllowed` if the repository is not granted. `PermissionDenied` if
+    /// the caller may not use the agent.
     pub fn open(
         call: &Call<'a>,
         repo_root: Option<&str>,
@@ -126,7 +127,8 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `SchemaMissing` if there are logs but no schema. `SchemaInvalid`.
+    /// `SchemaMissing` if there are logs but no schema. `SchemaInvalid` if the schema cannot be
+    /// parsed.
     pub fn schema(&self) -> Result<EffectiveSchema, Error> {
         let path = self.schema_path();
         let invalid = |Finding { line, what }: Finding| {
@@ -322,8 +324,8 @@ pub(super) fn in_tree(path: &str) -> &str {
 ///
 /// # Errors
 ///
-/// `InvalidInput` if the path is not absolute, does not exist, or is left out where not exactly one
-/// repository is granted. `RepositoryNotAllowed`.
+/// `InvalidInput` if the path is not absolute or does not exist, or if it is left out and not
+/// exactly one repository is granted. `RepositoryNotAllowed` if the repository is not granted.
 pub(super) fn open_tree<'a>(
     call: &Call<'a>,
     repo_root: Option<&str>,

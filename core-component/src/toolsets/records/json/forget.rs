@@ -31,7 +31,7 @@ impl JsonFile {
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` if the document is not JSON.
+    /// `CORRUPTED_DATA` if the document is not JSON, or is not an object.
     pub fn without_text(agent: &str, document: Document, secret: &str) -> Result<Removal, Error> {
         let file = Self::parse(agent, document)?;
         let splices = strings_without(file.json(), secret)

@@ -306,7 +306,7 @@ struct Keys<'a>(Option<BTreeSet<Cow<'a, str>>>);
 impl<'a> Keys<'a> {
     const FEW: usize = 16;
 
-    /// Adds a key. Returns false if a key of `members` is the same.
+    /// Adds a key of an object. Returns false if the object has the key already, in `members`.
     fn insert(
         &mut self,
         text: &'a str,
