@@ -92,7 +92,8 @@ impl Tool for GetMemorySummary {
     }
 }
 
-/// The summary of an agent's memory. Without any memory, its text says which agents have some.
+/// The overview of an agent's memory. If the agent has no memories, the text says which agents have
+/// some.
 pub(super) fn summary(agent: &Agent<'_>) -> Result<Output, Error> {
     let mut output = agent.read(|reader| in_one_view(agent.name, reader))?;
     if !output.text.contains("\n## ") {

@@ -52,7 +52,7 @@ fn one_line(text: &str, what: &str, field: &str) -> Result<String, Error> {
     Err(Error::at(Code::InvalidInput, message, field, "text on one line".into()))
 }
 
-/// A warning for more than one sentence, by the sentence boundaries of Unicode (UAX #29).
+/// A warning if a text has more than one sentence, by the sentence boundaries of Unicode (UAX #29).
 pub(super) fn sentence_warning(text: &str, field: &str) -> Option<String> {
     let sentences = text.unicode_sentences().count();
     (sentences > 1).then(|| {

@@ -298,7 +298,7 @@ impl<'a> Agent<'a> {
         Ok(as_file.has_same_records(file))
     }
 
-    /// Opens the database. Returns `None` if it does not exist and `create` is false.
+    /// Opens the database. Returns `None` if the database does not exist and `create` is false.
     pub(super) fn database(&self, create: bool) -> Result<Option<&(dyn Connection + 'a)>, Error> {
         if let Some(open) = self.database.get() {
             return Ok(Some(&**open));

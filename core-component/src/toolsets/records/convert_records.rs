@@ -180,7 +180,8 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     Ok(Output::new(false, file.len() as u64))
 }
 
-/// Deletes the rows of an agent if its file has the same records. Returns whether there were rows.
+/// Deletes the rows of an agent if the agent's file has the same records. Returns whether there
+/// were rows.
 ///
 /// # Errors
 ///

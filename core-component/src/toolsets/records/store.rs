@@ -151,8 +151,8 @@ pub(super) trait Writer: Reader {
     fn keeps_backup(&self) -> bool;
 }
 
-/// Why a change is made. In JSON, it decides whether the file is backed up, and whether its
-/// `updated_at` changes.
+/// Why a change is made. In JSON, the purpose decides whether the file is backed up, and whether
+/// the `updated_at` of the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The caller asked for the change: the file before the change becomes the backup.

@@ -46,7 +46,7 @@ pub(super) fn new_log(id: LogId<'_>, schema: &Schema) -> String {
     text
 }
 
-/// The day of a log, from its file name. None if it is not the name of a log.
+/// The day of a log, from its file name. `None` if the file name is not that of a log.
 pub(super) fn log_date(file_name: &str) -> Option<Date> {
     file_name.strip_suffix(".md").and_then(Date::parse)
 }

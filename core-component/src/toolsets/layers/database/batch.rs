@@ -69,7 +69,7 @@ impl Writer<'_> {
         Ok(Batch { id: self.insert(sql, parameters)?, ids, digest })
     }
 
-    /// Removes the agent's batch, if there is one. Its memories stay.
+    /// Removes the agent's batch, if there is one. The memories of the batch stay.
     pub fn remove_batch(&mut self) -> Result<(), Error> {
         let sql = "DELETE FROM layers_batches WHERE agent_id = ?1";
         self.execute(&[statement(sql, [self.agent()])])

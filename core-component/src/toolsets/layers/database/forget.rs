@@ -112,7 +112,7 @@ impl Writer<'_> {
         self.execute(&statements)
     }
 
-    /// Deletes a row. Returns whether the agent had it.
+    /// Deletes a row of a layer for good. Returns whether the agent had the row.
     pub fn forget_row(&mut self, layer: &str, id: i64) -> Result<bool, Error> {
         let has_row = self.reader().has_row(layer, id)?;
         let Some(Layer { table, .. }) = layer_of(layer).filter(|_| has_row) else {

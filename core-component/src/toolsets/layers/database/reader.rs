@@ -27,7 +27,7 @@ const MAX_NAMED: u32 = 10;
 
 /// An agent's rows in one view.
 pub(in crate::toolsets::layers) struct Reader<'a> {
-    /// `None` if the database does not exist.
+    /// The transaction of the view. `None` if the database does not exist.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) agent: &'a str,
     tables: Tables,

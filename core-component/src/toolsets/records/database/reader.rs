@@ -94,7 +94,7 @@ pub(super) struct AgentRow {
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` if the name of an existing agent differs only in case.
+/// `INVALID_INPUT` if another agent's name differs only in case.
 pub(super) fn find_agent(
     dialect: Dialect,
     query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
