@@ -8,7 +8,7 @@ use super::input::{line, sentence_warning};
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
-/// How a warning begins where a memory was added, and the summary that was due was not made.
+/// The beginning of a warning: the memory was added, but the summary that was due was not made.
 const NOT_SUMMARIZED: &str = "the recent memories could not be summarised now";
 
 const NEEDS_SUMMARY: &str = "the recent memories wait for your summary: read them with \
@@ -38,14 +38,14 @@ pub(super) struct Output {
     created: bool,
     // Whether the oldest recent memories were moved to the compost.
     summarized: bool,
-    // Their summary.
+    // The id of their summary in the compost.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost_id: Option<i64>,
     /// A model is summarising them.
     summary_pending: bool,
     /// The recent memories wait for a summary by the agent.
     needs_summary: bool,
-    // What to do then.
+    // What the agent has to do if `needs_summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     warnings: Vec<String>,
@@ -80,7 +80,7 @@ impl Tool for AddRecentMemory {
         if count < capacity {
             return Ok(output);
         }
-        // The memory is kept, whatever becomes of the summary.
+        // The memory stays stored, even if the summary fails.
         match relieve(&agent) {
             Ok(relief) => {
                 output.warnings.extend(relief.missing_model.map(|model| {

@@ -1,4 +1,4 @@
-//! One agent's memories: access to them, reading them, changing them.
+//! One agent's memories: who may use them, reading them, changing them.
 
 use super::agents::names;
 use super::database::{Reader, Writer, collection_of};
@@ -27,7 +27,8 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a name that no agent can have, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a name that no agent can have, `PERMISSION_ERROR` for an agent that the
+    /// caller may not use.
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.checked().map_err(|(name, reason)| Error::invalid_agent(name, reason))?;
         Error::check_access(call, name)?;
@@ -38,7 +39,7 @@ impl<'a> Agent<'a> {
         self.call.context
     }
 
-    /// Leaves a follow-up to the host.
+    /// Leaves a follow-up to the host, if there is one.
     pub fn leave(&self, follow_up: Option<FollowUp>) {
         self.call.follow_ups.borrow_mut().extend(follow_up);
     }
@@ -47,7 +48,7 @@ impl<'a> Agent<'a> {
         LayersSettings::from_context(self.call.context)
     }
 
-    /// Reads from one view of the memories.
+    /// Calls `read` with a consistent view of the memories and returns the result.
     pub fn read<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T, Error>) -> Result<T, Error> {
         let Some(database) = existing_database(self.call)? else {
             return read(&Reader::empty(self.name));
@@ -57,18 +58,20 @@ impl<'a> Agent<'a> {
         read(&reader.map_err(|error| error.for_caller(self.call.context))?)
     }
 
-    /// Says which agents have memories, if it may tell the caller of others.
+    /// The sentence that says which agents there are, for an answer without memories. `None` for a
+    /// caller that may use only one agent.
     pub fn others(&self) -> Result<Option<String>, Error> {
         existing::agents(self.call.context, self.name, || names(self.call))
     }
 
-    /// The note of an answer without memories. `what` begins it.
+    /// The note of an answer without memories: `what` is missing, and which agents there are.
+    /// `None` for a caller that may use only one agent.
     pub fn note(&self, what: &str) -> Result<Option<String>, Error> {
         let others = self.others()?;
         Ok(others.map(|others| format!("{what} of agent `{}`; {others}", self.name)))
     }
 
-    /// Adds to `NOT_FOUND` what there is instead: the agents.
+    /// Adds to a `NOT_FOUND` error which agents there are. Returns other errors as they are.
     pub fn with_others(&self, error: Error) -> Error {
         if error.code != Code::NotFound {
             return error;
@@ -80,7 +83,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Runs a change as the only writer; the database is made where it is missing.
+    /// Runs a change under the write lock and commits it. Creates the database if it is missing.
     pub fn change<T>(
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
@@ -88,7 +91,8 @@ impl<'a> Agent<'a> {
         self.change_in(&*database(self.call, true)?, change)
     }
 
-    /// As [`Agent::change`], but does not create a missing database: `None` if there is none.
+    /// Like [`Agent::change`], but does not create a missing database. `None` if there is no
+    /// database.
     pub fn change_existing<T>(
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
@@ -111,7 +115,7 @@ impl<'a> Agent<'a> {
         }
         let forgotten = std::mem::take(&mut writer.forgotten);
         transaction.commit().map_err(Error::from_commit)?;
-        // A call has one transaction at a time, and the index needs one.
+        // The index needs a transaction, and a call can have only one transaction at a time.
         drop(transaction);
         for (table, ids) in &forgotten {
             let collection = collection_of(self.name, table);
@@ -120,14 +124,15 @@ impl<'a> Agent<'a> {
         self.call.leave_vectors(&Owner::new("layers").with_agent(self.name));
         let mut changed = self.call.changed.borrow_mut();
         let uri = summary_uri(self.name);
-        // A call may be two changes.
+        // A call may make two changes, which report the URI once.
         if !changed.contains(&uri) {
             changed.push(uri);
         }
         Ok(done)
     }
 
-    /// The scope of the write lock that a change takes. Names that differ only in case share one.
+    /// The scope of the write lock: the name in lower case, so that names that differ only in case
+    /// share one lock.
     pub fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
     }

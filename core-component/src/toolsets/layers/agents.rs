@@ -7,7 +7,8 @@ use crate::prompt::Partial;
 use crate::storage::database::Mode;
 use crate::tool::{Call, Checked};
 
-/// The agents that the caller may use. All prompts and resource templates have this one argument.
+/// The agents that the caller may use, to complete an argument. The agent is the only argument of
+/// each prompt and resource template.
 pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<String>> {
     names(call).map_err(Into::into)
 }

@@ -30,7 +30,7 @@ pub(super) struct Output {
     cleared: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     compost_id: Option<i64>,
-    // Where to look instead, if the agent has none.
+    // Which agents there are, if this agent has no recent memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     warnings: Vec<String>,

@@ -3,20 +3,20 @@
 pub(super) use crate::error::{Code, Error};
 
 impl Error {
-    /// The error, where the agent is named by another field than `agent_id`.
+    /// Changes the field that the error is about, if another field than `agent_id` names the agent.
     pub fn of_agent_in(mut self, field: &str) -> Self {
         let agents = self.details.iter_mut().filter(|detail| detail.pointer == "/agent_id");
         agents.for_each(|detail| detail.pointer = format!("/{field}"));
         self
     }
 
-    /// Nothing is kept of the agent.
+    /// The error if nothing is stored of the agent.
     pub fn no_memories(agent: &str) -> Self {
         let message = format!("there are no memories of agent `{agent}`: check its name");
         Self::new(Code::NotFound, message)
     }
 
-    /// The agent has no core memory of that id.
+    /// The error if the agent has no core memory with this id.
     pub fn no_core_memory(agent: &str, id: i64) -> Self {
         let message = format!(
             "agent `{agent}` has no core memory {id}: `get_core_memories` tells the ids that there \

@@ -7,7 +7,7 @@ use super::error::Error;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most of one call.
+/// The most entries that one call exports.
 const MAX_ENTRIES: u32 = 2_000;
 
 pub(super) struct ExportLayers;

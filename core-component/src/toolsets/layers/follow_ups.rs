@@ -22,8 +22,8 @@ pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
     answer: |call, batch, payload| answer(call, batch, payload).map_err(Into::into),
 };
 
-/// Adds the oldest batches without a lease to the follow-ups of the call, if a model can be asked:
-/// those of agents that the caller may use.
+/// Leaves follow-ups for the oldest batches without a lease, of agents that the caller may use.
+/// Does nothing if the host can ask no model.
 fn pending(call: &Call<'_>) -> Result<(), Error> {
     let models = LayersSettings::from_context(call.context).models(call.context);
     let Some(database) = existing_database(call)? else { return Ok(()) };
@@ -57,8 +57,8 @@ fn claim(call: &Call<'_>, batch: i64, seconds: u32) -> Result<bool, Error> {
     Ok(is_claimed)
 }
 
-/// Puts the summary, or the built-in one, in the place of the batch. If memories have gathered
-/// meanwhile, asks for the next summary.
+/// Replaces the memories of a batch by the model's summary, or by a built-in one if the answer
+/// cannot be used. If enough memories have gathered since, asks for the next summary.
 fn answer(call: &Call<'_>, batch: i64, payload: Value) -> Result<Value, Error> {
     let answer: SummaryAnswer = serde_json::from_value(payload).map_err(|_| {
         let message = "the answer is neither `{\"model\", \"summary\"}` nor `{\"error\"}`";
@@ -98,7 +98,7 @@ fn take(
     let Some(batch) = batch else { return Ok(None) };
     let memories = writer.reader().memories_of(&batch)?;
     if memories.is_empty() {
-        // Another program deleted them.
+        // Another program deleted the memories.
         writer.remove_batch()?;
         return Ok(None);
     }
@@ -111,8 +111,8 @@ fn take(
     compost(writer, &memories, summary.as_ref().map(|(summary, model)| (summary.as_str(), *model)))
 }
 
-/// A model's answer on one line. None if it has no letter or digit, or is longer than a summary may
-/// be.
+/// A model's summary on one line. `None` if it has no letter or digit, or more than [`MAX_SUMMARY`]
+/// characters.
 fn accepted(summary: &str) -> Option<String> {
     let words = summary.split(|c: char| c.is_whitespace() || c.is_control());
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -120,7 +120,8 @@ fn accepted(summary: &str) -> Option<String> {
     (says_something && line.chars().count() <= MAX_SUMMARY).then_some(line)
 }
 
-/// The agent of a batch, whom the caller has to be allowed to use. None if nothing is left to do.
+/// The agent of a batch. `None` if the batch is no longer stored. [`Agent::open`] checks whether
+/// the caller may use the agent.
 fn agent_name(call: &Call<'_>, batch: i64) -> Result<Option<AgentName>, Error> {
     let Some(database) = existing_database(call)? else { return Ok(None) };
     let name = agent_of(&*database.begin(Mode::Read)?, batch)?;

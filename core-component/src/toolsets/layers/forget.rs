@@ -12,7 +12,7 @@ use crate::tool::{Call, Checked, Forget};
 
 pub(super) const FORGET: Forget = Forget { toolset: "layers", run };
 
-/// Looks through the agents that the caller may use.
+/// Removes what is wanted from the layers of all agents that the caller may use.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     if matches!(forgetting.wanted, Wanted::Record(_) | Wanted::Document(_)) {
         return Ok(());
@@ -59,7 +59,7 @@ fn forget(agent: &Agent<'_>, wanted: Wanted<'_>) -> Result<Rows, Error> {
     Ok(forgotten?.unwrap_or_default())
 }
 
-/// A row, if it is there.
+/// The row with this id, or no row if `is_there` is false.
 fn row(layer: &str, id: i64, is_there: bool) -> Rows {
     let rows = is_there.then(|| (layer.to_owned(), vec![id])).into_iter().collect();
     Rows { rows, has_more: false }

@@ -33,13 +33,13 @@ fn default_limit() -> u32 {
 pub(super) struct Output {
     memories: Vec<Memory>,
     count: usize,
-    // For `from`, to read on; absent on the last page.
+    // The value of `from` for the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
-    // Where to look instead, if there are none.
+    // Which agents there are, if this agent has no core memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    // About rows that were left out.
+    // Warnings about rows that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }

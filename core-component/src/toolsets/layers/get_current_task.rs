@@ -24,10 +24,10 @@ pub(super) struct Output {
     task: Option<String>,
     started_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
-    // Where to look instead, if there is none.
+    // Which agents there are, if this agent has no current task.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    // About rows that were left out.
+    // Warnings about rows that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }

@@ -12,8 +12,8 @@ use crate::text::lines;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 
-/// So many of each layer are told, the latest ones. Long ones are fewer: the text and the lists hold
-/// them twice, and together fit in an answer.
+/// The most entries of each layer in an answer, the latest ones. If entries are long, there are
+/// fewer: the text and the lists both have each entry, and all has to fit in an answer.
 const CORE: usize = 50;
 const RECENT: u32 = 10;
 const EPISODES: u32 = 5;
@@ -37,14 +37,14 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // All of it for a reader.
+    // The whole overview as Markdown.
     pub text: String,
     pub current_task: Option<CurrentTask>,
     pub core_memories: Memories,
     pub recent_memories: Memories,
     episodic_memories: Episodes,
     pub memory_compost: Summaries,
-    // About rows that were left out.
+    // Warnings about rows that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -92,7 +92,8 @@ impl Tool for GetMemorySummary {
     }
 }
 
-/// The summary of an agent's memory. Without any memory, its text says which agents have some.
+/// The overview of an agent's memory. If the agent has no memories, the text says which agents have
+/// some.
 pub(super) fn summary(agent: &Agent<'_>) -> Result<Output, Error> {
     let mut output = agent.read(|reader| in_one_view(agent.name, reader))?;
     if !output.text.contains("\n## ") {
@@ -161,8 +162,8 @@ fn text(agent: &str, output: &Output) -> String {
     text
 }
 
-/// A heading with a list below it, unless the list is empty. Where the list is cut, it says how
-/// the rest is read.
+/// Adds a heading with a list, unless the list is empty. If the list is not complete, the heading
+/// says how to read the rest.
 fn add(text: &mut String, title: &str, count: i64, reads: &str, items: Vec<String>) {
     if items.is_empty() {
         return;
@@ -179,13 +180,13 @@ fn add(text: &mut String, title: &str, count: i64, reads: &str, items: Vec<Strin
     }
 }
 
-/// The current task, and since when it is.
+/// The current task, and since when it is the current one.
 pub(super) fn task_text(current: &CurrentTask) -> String {
     let since = current.started_at.map(|start| format!(" (since {})", minute(start)));
     format!("{}{}", current.task, since.unwrap_or_default())
 }
 
-/// A text with its moment.
+/// A text, after its moment if there is one.
 pub(super) fn dated(moment: Option<Timestamp>, text: &str) -> String {
     moment.map_or_else(|| text.to_owned(), |moment| format!("{}: {text}", minute(moment)))
 }

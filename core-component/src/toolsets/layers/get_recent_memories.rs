@@ -33,13 +33,13 @@ fn default_limit() -> u32 {
 pub(super) struct Output {
     memories: Vec<Memory>,
     count: usize,
-    // For `from`, to read on; absent on the last page.
+    // The value of `from` for the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
-    // Where to look instead, if there are none.
+    // Which agents there are, if this agent has no recent memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    // About rows that were left out.
+    // Warnings about rows that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl Tool for GetRecentMemories {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        // One more tells whether there is a next page.
+        // One memory more than the page shows whether there is a next page.
         let most = input.limit.saturating_add(1);
         let (memories, warnings) =
             agent.read(|reader| Ok((reader.recent_from(input.from, most)?, reader.warnings())))?;

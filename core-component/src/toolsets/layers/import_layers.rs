@@ -8,10 +8,10 @@ use crate::listing::first_clauses;
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most of one call.
+/// The most entries that one call imports.
 const MAX_ENTRIES: usize = 2_000;
 
-/// How many faults a refusal names.
+/// The most faults that an error names.
 const MAX_TOLD: usize = 10;
 
 pub(super) struct ImportLayers;
@@ -98,9 +98,12 @@ impl Tool for ImportLayers {
     }
 }
 
+/// Parses the lines of a page.
+///
 /// # Errors
 ///
-/// `INVALID_INPUT` that names lines which are no entries: nothing of their page is imported.
+/// `INVALID_INPUT`, which names the lines that are not entries. Nothing of the page is imported
+/// then.
 fn parsed<'a>(page: impl Iterator<Item = &'a (usize, &'a str)>) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
     let mut wrong = Vec::new();

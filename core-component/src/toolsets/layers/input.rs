@@ -22,7 +22,7 @@ pub(super) fn line(text: &str, field: &str) -> Result<String, Error> {
     one_line(text.trim(), field, field)
 }
 
-/// The tags as the column holds them, each once; none where there are none.
+/// The tags as the column holds them: each once, joined by commas. `None` if there are no tags.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ fn one_line(text: &str, what: &str, field: &str) -> Result<String, Error> {
     Err(Error::at(Code::InvalidInput, message, field, "text on one line".into()))
 }
 
-/// A warning for more than one sentence, by the sentence boundaries of Unicode (UAX #29).
+/// A warning if a text has more than one sentence, by the sentence boundaries of Unicode (UAX #29).
 pub(super) fn sentence_warning(text: &str, field: &str) -> Option<String> {
     let sentences = text.unicode_sentences().count();
     (sentences > 1).then(|| {

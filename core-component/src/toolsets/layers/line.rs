@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// One entry. Its id is its database's own and not exported: another database gives it another.
+/// One entry without its id. Another database gives the entry another id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "layer", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Line {
@@ -36,7 +36,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// As JSON on one line, without a line end.
+    /// The entry as JSON on one line, without a line end.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("a line is JSON")
     }

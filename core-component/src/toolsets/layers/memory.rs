@@ -1,6 +1,6 @@
 //! The entries of the layers, as callers get them.
 //!
-//! A moment is null where the database holds none that can be read: other programs write to it, too.
+//! A moment is null if the database has none that can be read: other programs write to it, too.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,11 +20,12 @@ pub(super) struct Memory {
 /// A page of memories.
 pub(super) struct Page {
     pub memories: Vec<Memory>,
-    /// The id of the first memory of the next page.
+    /// The id of the first memory of the next page. `None` on the last page.
     pub next: Option<i64>,
 }
 
-/// The first page of these memories: at most `limit` of them, as many as fit in an answer.
+/// The first page of these memories: at most `limit` memories, and only as many as fit in an
+/// answer.
 pub(super) fn page(mut memories: Vec<Memory>, limit: u32) -> Page {
     let ids: Vec<i64> = memories.iter().map(|memory| memory.id).collect();
     memories.truncate(limit as usize);
@@ -81,7 +82,8 @@ pub(super) fn cut_to_seconds(moment: Timestamp) -> Timestamp {
     Timestamp::parse_stored(&column_text(moment)).unwrap_or(moment)
 }
 
-/// The warning about memories without a date that can be read, which dates leave out.
+/// The warning about memories without a readable date, which a search between dates leaves out.
+/// `None` if there are none. `one` and `several` are the nouns for the memories.
 pub(super) fn undated_warning(count: usize, one: &str, several: &str) -> Option<String> {
     let (memories, them) = match count {
         0 => return None,

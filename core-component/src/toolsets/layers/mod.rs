@@ -1,15 +1,16 @@
-//! The `layers` toolset: five layers of memory for each agent (spec 002), in one SQLite database.
+//! The `layers` toolset: five layers of memory for each agent (spec 002), in one database, SQLite
+//! or PostgreSQL.
 //!
 //! ```text
 //! core memories     what the agent is and always does; stays until it is deleted
-//! recent memories   a few sentences; when there are ten, they become one of the compost
-//! current task      one; the one before becomes an episode
+//! recent memories   a few sentences; when there are ten, they become one summary in the compost
+//! current task      one task; the task before becomes an episode
 //! episodes          what was done and what happened; searched by words and dates
-//! compost           summaries of what was recent
+//! compost           summaries of earlier recent memories
 //! ```
 //!
-//! The tables and indexes are those of spec 002, so that its program and plain SQL go on with them.
-//! Tables whose names begin with `layers_` are this toolset's own.
+//! In SQLite, the tables and indexes are those of spec 002, so that its program and plain SQL can
+//! still use them. Tables whose names begin with `layers_` are this toolset's own.
 
 mod add_core_memory;
 mod add_episodic_memory;

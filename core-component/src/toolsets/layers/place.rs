@@ -8,13 +8,13 @@ use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// Its label.
+/// The label of the place of the layers.
 pub(super) const LABEL: &str = "layers";
 
-/// The database that the file is.
+/// The name of the database in this place.
 pub(super) const DATABASE: &str = "agent_memory.db";
 
-/// The place as it is described to hosts.
+/// The description of the place for hosts.
 pub(super) const FILE: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Database of the layers",
@@ -32,7 +32,7 @@ pub(super) const FILE: PlaceDescription = PlaceDescription {
               there is a data directory",
 };
 
-/// The database, which `create` makes if it is missing.
+/// Opens the database. If it is missing, creates it if `create` is true, and fails otherwise.
 pub(super) fn database<'a>(
     call: &'a Call<'_>,
     create: bool,
@@ -40,7 +40,7 @@ pub(super) fn database<'a>(
     call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, create)
 }
 
-/// The database, or none if it does not exist.
+/// Opens the database. `None` if it does not exist.
 pub(super) fn existing_database<'a>(
     call: &'a Call<'_>,
 ) -> Result<Option<Box<dyn Connection + 'a>>, Error> {

@@ -10,7 +10,7 @@ use crate::tool::{Call, Checked, Resume};
 pub(super) const RESUME: Resume =
     Resume { toolset: "layers", first_tool: "set_current_task", collect };
 
-/// Adds the layers of the agent, as its overview has them.
+/// Adds the layers of the agent whose work is resumed, as `get_memory_summary` gives them.
 fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     let names = names(call)?;
     let Some(name) = parts.agent_among(&names, || None) else { return Ok(()) };

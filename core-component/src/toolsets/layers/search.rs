@@ -1,7 +1,7 @@
 //! The memories of one agent, as entries of a search.
 //!
-//! Core and recent memories and the task are few, and read. Of episodes and of the compost, an index
-//! knows the words.
+//! There are few core and recent memories and one task: a search reads them all. For episodes and
+//! for the compost there is an index.
 
 use super::agent::Agent;
 use super::agents::names;
@@ -31,7 +31,8 @@ pub(super) const SOURCE: Source = Source {
     collections,
 };
 
-/// Adds the memories of the agent that is asked for. Those of others are only named.
+/// Adds the memories of the agent that the search asks for. Other agents are only reported as left
+/// out.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let request = collector.request;
     let asked = request.agent.as_ref().map(|agent| agent.as_str().to_owned());
@@ -74,7 +75,7 @@ fn add(agent: &Agent<'_>, call: &Call<'_>, collector: &mut Collector<'_>) {
     }
 }
 
-/// The collections of the agents that the caller may use.
+/// The collections of the index: one for each layer of each agent that the caller may use.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     let of_agent = |agent: String| {
         TABLES.map(|table| OwnedCollection {
@@ -86,15 +87,15 @@ fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     Ok(names(call)?.into_iter().flat_map(of_agent).collect())
 }
 
-/// The tables with memories that are found.
+/// The tables with memories that a search finds.
 const TABLES: [&str; 5] =
     ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
 
-/// The vectors of memories that are few, so that no index knows them.
+/// The vectors of a layer with few memories, for which there is no index.
 struct Few<'a> {
     collection: String,
     vectors: OfCollection<'a>,
-    /// Whether no memory was skipped.
+    /// Whether all memories of the layer were read.
     is_whole: bool,
 }
 
@@ -124,7 +125,7 @@ pub(super) fn owner(agent: &str) -> Owner {
     Owner::new("layers").with_agent(agent)
 }
 
-/// Reads episodes and summaries again.
+/// Reads the episodes and the summaries with these keys of the index.
 fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> {
     let Some(name) = owner.agent.as_deref().and_then(AgentName::parse) else {
         return Ok(Vec::new());
@@ -143,7 +144,7 @@ fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDoc
     })
 }
 
-/// Reads those of some rows that are of a layer.
+/// Reads the rows of one layer that `keys` has, into their places in `read`.
 fn fill<T: Searched>(
     read: &mut [Option<ReadEntries>],
     keys: &[&DocumentKey],
@@ -213,7 +214,8 @@ impl Layers<'_> {
         Ok(())
     }
 
-    /// Adds memories, which come in the order of their ids. The newest are taken first.
+    /// Adds memories, which have to be in the order of their ids. If the work of the search is used
+    /// up, adds only the newest.
     fn add_all(
         &self,
         section: &str,
@@ -273,7 +275,7 @@ impl Layers<'_> {
         collector.skip_some(owner(self.agent), memories, "memory", "memories");
     }
 
-    /// The call that reads what was kept at a moment.
+    /// The call that reads the entries of a moment. `None` if the moment is not known.
     fn read_at(
         &self,
         moment: Option<Timestamp>,

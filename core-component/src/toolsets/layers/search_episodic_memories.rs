@@ -57,14 +57,14 @@ pub(super) struct Output {
     /// With `include_compost`.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
-    // For `from`, to read on; absent on the last page.
+    // The value of `from` for the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u32>,
     // Where nothing was found, or too much for an answer: how to find more, and which agents there
     // are.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    // About rows that were left out, or that dates leave out.
+    // Warnings about rows that cannot be read, and about matches that dates leave out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -81,14 +81,14 @@ impl Tool for SearchEpisodicMemories {
         let zone = &call.context.zone;
         let from = input.from_date.map(|text| Span::read(zone, &text, "from_date")).transpose()?;
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
-        // Columns hold whole seconds.
+        // Columns hold whole seconds, so the fraction of the first moment is cut.
         let from = from.map(|from| Span { first: cut_to_seconds(from.first), ..from });
         Span::check_order(from, to)?;
         let query = Query {
             words: input.keywords.as_deref().map(words),
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
-            // One more tells whether there is a next page.
+            // One match more than the page shows whether there is a next page.
             limit: input.from.saturating_add(input.limit).saturating_add(1),
         };
         let page = Page { from: input.from, limit: input.limit };
@@ -129,15 +129,15 @@ impl Tool for SearchEpisodicMemories {
     }
 }
 
-/// The matches that an answer shows.
+/// The range of the matches that an answer shows.
 struct Page {
     from: u32,
     limit: u32,
 }
 
 impl Page {
-    /// The items of the page, as many as fit into an answer. `items` has one more than the page, if
-    /// there are more.
+    /// The items of the page that fit into an answer, and where the page was cut. `items` has one
+    /// item more than the page if there are more.
     fn of<T: Serialize>(&self, items: Vec<T>) -> (Vec<T>, Cut) {
         let mut items: Vec<T> = items.into_iter().skip(self.from as usize).collect();
         let has_more = items.len() > self.limit as usize;
@@ -148,16 +148,16 @@ impl Page {
     }
 }
 
-/// Where a page was cut.
+/// How a page was cut.
 struct Cut {
     /// The matches of the page that did not fit into the answer.
     left_out: usize,
-    /// The first match that was not shown. `None` if there is none.
+    /// The number of the first match that was not shown. `None` if all were shown.
     next: Option<u32>,
 }
 
 impl Cut {
-    /// Adds that of the second list of an answer.
+    /// Adds the cut of the second list of an answer.
     fn add(&mut self, other: Self) {
         self.left_out += other.left_out;
         self.next = [self.next, other.next].into_iter().flatten().min();
@@ -190,13 +190,13 @@ fn undated(
     Ok(undated_warning(count, "match", "matches"))
 }
 
-/// The first and the last day of some episodes.
+/// The first and the last day of these episodes, as text.
 fn days(zone: &Zone, episodes: Vec<Episode>) -> Option<String> {
     let moments = episodes.into_iter().filter_map(|episode| episode.created_at);
     existing::days(moments.map(|moment| zone.date_at(moment)))
 }
 
-/// The advice where nothing was found.
+/// The note of an answer that found nothing: what there is, and how to find more.
 fn note(
     query: &Query,
     include_compost: bool,

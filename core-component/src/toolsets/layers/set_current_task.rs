@@ -25,7 +25,8 @@ pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
     /// One short sentence, or empty for no task.
-    // An absent one is an error: it would end the current task by mistake.
+    // A missing `task` is an error: if it counted as empty, it would end the current task by
+    // mistake.
     #[schemars(length(max = 1000), regex(pattern = r"^$|\S"), extend("clearedByNull" = true))]
     task: String,
 }
@@ -89,7 +90,8 @@ fn set(writer: &mut Writer<'_>, task: &str) -> Result<Output, Error> {
     Ok(Output { created: true, started_at, updated_at, episode_id, warnings: Vec::new() })
 }
 
-/// Makes the current task an episode, whose id it returns, and leaves no task.
+/// Makes the current task an episode and leaves no task. Returns the id of the episode, or `None`
+/// if there was no task.
 fn finish(writer: &mut Writer<'_>) -> Result<Option<i64>, Error> {
     let Some(before) = writer.reader().task_to_change()? else { return Ok(None) };
     let episode_id = add_episode(writer, &before)?;
@@ -102,7 +104,7 @@ fn add_episode(writer: &mut Writer<'_>, before: &Task) -> Result<i64, Error> {
     writer.add_episode(&episode(before, ended_at), Some(TAG))
 }
 
-/// This moment, but not before the start: a clock may run backwards.
+/// This moment, or the start of the task if that is later: a clock may run backwards.
 fn end_of(started_at: Option<Timestamp>, now: Timestamp) -> Timestamp {
     started_at.map_or(now, |start| start.max(now))
 }

@@ -5,12 +5,12 @@ use serde::{Deserialize, Deserializer, de};
 use crate::context::Context;
 use crate::toolset::{Setting, Takes};
 
-/// Spec 002: ten recent memories.
+/// The default capacity, which spec 002 gives.
 const CAPACITY: u32 = 10;
 const LEAST_CAPACITY: u32 = 2;
 const MOST_CAPACITY: u32 = 100;
 
-/// How they are described to hosts.
+/// The settings as they are described to hosts.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "file",
@@ -45,12 +45,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The settings of a call. The host alone knows where the file is.
+/// The settings of a call. The file is missing: only the host knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LayersSettings {
     pub summarizer: Summarizer,
-    /// As many recent memories are summarised.
+    /// The number of recent memories that are summarised at once.
     #[serde(deserialize_with = "capacity")]
     pub recent_capacity: u32,
 }
@@ -62,12 +62,13 @@ impl Default for LayersSettings {
 }
 
 impl LayersSettings {
-    /// Those of a call.
+    /// The settings of a call.
     pub fn from_context(context: &Context) -> Self {
         context.settings.of("layers").expect("checked before the call")
     }
 
-    /// The one model that may be asked, if the host cannot ask it in this call.
+    /// The model that the settings name, if the host cannot ask it in this call. `None` if the host
+    /// can, or if the settings do not name one model.
     pub fn missing_model(&self, context: &Context) -> Option<&'static str> {
         match self.summarizer {
             Summarizer::Auto | Summarizer::BuiltIn | Summarizer::Agent => None,
@@ -86,7 +87,7 @@ impl LayersSettings {
     }
 }
 
-/// The author of summaries.
+/// Who writes summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Summarizer {
@@ -101,7 +102,7 @@ pub(super) enum Summarizer {
 }
 
 impl Summarizer {
-    /// The value of the setting, which the log has, too.
+    /// The value of the setting. The table `layers_summaries` has it, too.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",

@@ -1,4 +1,5 @@
-//! The built-in summariser: in words of the memories themselves, the same on every host.
+//! The built-in summariser. It uses the words of the memories and gives the same summary on every
+//! host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,38 +10,40 @@ use crate::text::excerpt;
 use crate::time::Timestamp;
 use crate::words::words;
 
-/// Of a summary that a model or the agent writes, in characters.
+/// The most characters of a summary that a model or the agent writes.
 pub(super) const MAX_SUMMARY: usize = 1_000;
 
-/// Of a built-in summary, in characters: ten memories of two lines each stay word for word.
+/// The most characters of a built-in summary. Ten memories of two lines each fit in it word for
+/// word.
 const MAX_BUILT_IN: usize = 2_000;
 
-/// Memories are left out before the others become shorter than this, in characters.
+/// The least characters of a shortened memory. Before memories become shorter, some are left out.
 const MIN_PART: usize = 40;
 
-/// For `; and 100000 more.`
+/// The characters that are kept free for an ending such as `; and 100000 more.`
 const ENDING: usize = 20;
 
-/// For `; ` between two memories.
+/// The number of characters of `; ` between two memories.
 const BETWEEN: usize = 2;
 
-/// Shorter words say little about what a memory is about.
+/// Words with fewer characters are ignored: they say little about what a memory is about.
 const MIN_WORD: usize = 4;
 
-/// So many memories are named in a warning.
+/// The most memories that a warning names.
 const MAX_NAMED: usize = 20;
 
 /// A built-in summary, and the memories that it does not have word for word.
 pub(super) struct Summary {
     pub text: String,
-    /// How the memories begin that it has in part.
+    /// The beginnings of the memories that the summary has only in part.
     shortened: Vec<String>,
-    /// How those begin that it does not have.
+    /// The beginnings of the memories that the summary does not have.
     left_out: Vec<String>,
 }
 
 impl Summary {
-    /// Names the memories that the summary does not have word for word, if there are any.
+    /// The warning that names the memories of which the summary lacks words. `None` if it lacks
+    /// none.
     pub fn warning(&self) -> Option<String> {
         let lost =
             [("shortened", self.shortened.as_slice()), ("left out", self.left_out.as_slice())];
@@ -64,11 +67,12 @@ fn named(memories: &[String]) -> String {
     named.chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// One sentence: how many memories, from when to when, and what they say, each text once.
+/// Summarises memories in one sentence: how many there are, from when to when, and their texts,
+/// each text once.
 ///
-/// Where there is no room for all words, the longest memories are shortened first, all to the same
-/// length. Where that would leave too little of each, those that share fewest words with the others
-/// are left out.
+/// If there is no room for all words, the longest memories are shortened first, all to the same
+/// length. If less than [`MIN_PART`] would be left of them, the memories that share the fewest
+/// words with the others are left out.
 pub(super) fn summarize(memories: &[Memory]) -> Summary {
     let parts: Vec<String> = memories.iter().map(|memory| part(&memory.memory)).collect();
     let opening = opening(memories);
@@ -101,7 +105,7 @@ pub(super) fn summarize(memories: &[Memory]) -> Summary {
     summary
 }
 
-/// The parts that say something new, by their weight.
+/// The indexes of the parts that are not empty, each text once, sorted by weight.
 fn distinct(parts: &[String]) -> Vec<usize> {
     let mut said = BTreeSet::new();
     let mut order = by_weight(parts);
@@ -109,8 +113,8 @@ fn distinct(parts: &[String]) -> Vec<usize> {
     order
 }
 
-/// The parts for which there is room if the long ones are shortened as far as they may be. Those
-/// that come first are chosen first.
+/// The indexes of the parts for which there is room if long parts are shortened to [`MIN_PART`].
+/// The parts that come first in `order` are chosen first.
 fn choose(parts: &[String], order: &[usize], mut room: usize) -> BTreeSet<usize> {
     let mut chosen = BTreeSet::new();
     for index in order {
@@ -123,7 +127,8 @@ fn choose(parts: &[String], order: &[usize], mut room: usize) -> BTreeSet<usize>
     chosen
 }
 
-/// The length to which the longest parts are shortened so that all fit into the room.
+/// The length to which the longest parts are shortened so that all fit into `room`. `usize::MAX` if
+/// all fit as they are.
 fn fair_share(mut lengths: Vec<usize>, mut room: usize) -> usize {
     lengths.sort_unstable();
     for (at, length) in lengths.iter().enumerate() {
@@ -140,19 +145,20 @@ fn length(part: &str) -> usize {
     part.chars().count()
 }
 
-/// The beginning of a part, cut between words, in at most so many characters. It ends with `…`.
+/// The beginning of a part, cut between words, with `…` at its end. It has at most `most`
+/// characters.
 fn shortened(part: &str, most: usize) -> String {
     let beginning = |most: usize| {
         let end = part.char_indices().nth(most).map_or(part.len(), |(at, _)| at);
         let bounds = part.split_word_bound_indices().map(|(at, _)| at);
         let bound = bounds.take_while(|at| *at <= end).last().unwrap_or_default();
-        // Of a long word, such as a URL, its beginning stays.
+        // A long word, such as a URL, is cut, so that its beginning stays.
         let cut = if bound > end / 2 { bound } else { end };
-        // A full stop that did not end a sentence may end one here.
+        // In the shorter text, a full stop may end a sentence that it did not end before.
         let text = joined(&part[..cut]);
         format!("{}…", text.trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—".contains(c)))
     };
-    // A sentence that is joined to another may be longer by a character.
+    // Joining sentences can add a character, so shorter cuts are tried until one fits.
     let shorter = (0..most).rev().map(beginning);
     shorter.into_iter().find(|text| length(text) <= most).unwrap_or_default()
 }
@@ -169,19 +175,19 @@ fn opening(memories: &[Memory]) -> String {
     format!("{} {noun}{when}: ", memories.len())
 }
 
-/// A memory as a part of a sentence, on one line: without the ends of its own.
+/// A memory as a part of a sentence: on one line, its sentences joined.
 fn part(memory: &str) -> String {
     let text = memory.split(|c: char| c.is_whitespace() || c.is_control());
     joined(&text.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
-/// The sentences of a text as one.
+/// Joins the sentences of a text with commas, without their final marks.
 fn joined(text: &str) -> String {
     let sentences = text.unicode_sentences().map(without_end);
     sentences.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// A sentence without what ends it; a quote or a bracket that follows stays.
+/// A sentence without its final marks. A quote or a bracket after such a mark stays.
 fn without_end(sentence: &str) -> String {
     let sentence = sentence.trim();
     let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
@@ -190,7 +196,8 @@ fn without_end(sentence: &str) -> String {
     sentence[..end].chars().chain(rest).collect::<String>().trim_end().to_owned()
 }
 
-/// The parts by the share of their words that others have too; the newest first where that is equal.
+/// The indexes of the parts, sorted by the share of their words that other parts have, too, the
+/// largest share first. Of parts with equal shares, the newest comes first.
 fn by_weight(parts: &[String]) -> Vec<usize> {
     let long = |part: &String| -> BTreeSet<String> {
         words(part).into_iter().filter(|word| word.chars().count() >= MIN_WORD).collect()

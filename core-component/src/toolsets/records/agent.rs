@@ -1,4 +1,5 @@
-//! One agent's memories: where they are stored, access to them, reading and changing them.
+//! One agent's memories: which format they are stored in, who may use them, reading and changing
+//! them.
 
 use std::cell::OnceCell;
 
@@ -19,8 +20,8 @@ use crate::storage::database::{Connection, Dialect, Kind, Mode};
 use crate::storage::{Area, Document, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document};
 use crate::tool::Call;
 
-/// How often a call is attempted while a conversion, or a program that takes no lock, changes the
-/// file.
+/// The most attempts of a call. An attempt fails if a conversion, or a program that takes no lock,
+/// changes the agent's file during the attempt.
 const ATTEMPTS: usize = 4;
 
 /// The memories of one agent.
@@ -29,15 +30,16 @@ pub(super) struct Agent<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) tree: Box<dyn Tree + 'a>,
     place: Place,
-    /// The files in the directory, if a call that reads several agents has listed them.
+    /// The listing of the directory of records, made once for a call that opens several agents.
     files: Option<&'a Files>,
-    /// Set when the database is first opened.
+    /// The connection to the database, set when the database is first opened.
     database: OnceCell<Box<dyn Connection + 'a>>,
 }
 
 /// Why a change was not made.
 enum ChangeError {
-    /// Another program changed the file between reading and writing: the change is tried again.
+    /// Another program changed the file between reading and writing. Nothing was written, and the
+    /// change is tried again.
     Conflict(Error),
     Other(Error),
 }
@@ -49,7 +51,7 @@ impl<E: Into<Error>> From<E> for ChangeError {
 }
 
 impl<'a> Agent<'a> {
-    /// Opens an agent's memories, which need not exist.
+    /// Opens an agent's memories. The agent need not have any.
     ///
     /// # Errors
     ///
@@ -63,7 +65,8 @@ impl<'a> Agent<'a> {
         Ok(Self { name, call, tree, place, files: None, database: OnceCell::new() })
     }
 
-    /// Opens the memories of one of several agents, to read them.
+    /// Opens the memories of one of several agents for reading. `files` is the listing of the
+    /// directory, so that opening each agent does not list the directory again.
     ///
     /// # Errors
     ///
@@ -76,12 +79,13 @@ impl<'a> Agent<'a> {
         Ok(Self { files: Some(files), ..Self::open(call, name)? })
     }
 
-    /// The scope of the lock. Names that differ only in case share one.
+    /// The scope of the agent's lock: the name in lower case, so that names that differ only in
+    /// case share one lock.
     pub(super) fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
     }
 
-    /// Reads from one consistent view of the memories.
+    /// Calls `read` with a consistent view of the memories and returns the result.
     pub fn read<T>(&self, read: impl FnMut(&dyn View) -> Result<T, Error>) -> Result<T, Error> {
         self.read_any(read).map_err(|error| error.for_caller(self.call.context))
     }
@@ -95,7 +99,8 @@ impl<'a> Agent<'a> {
             let Some(database) = self.database(false)? else { return read(&self.empty_file()) };
             let view = database.begin(Mode::Read)?;
             let reader = RowReader::new(&*view, self.name)?;
-            // A conversion to JSON may have ended since the file was looked for.
+            // Without rows, the memories may be in a file by now: a conversion to JSON may have
+            // ended since the file was looked for.
             if reader.has_agent() || !self.has_file()? {
                 return read(&reader);
             }
@@ -103,8 +108,8 @@ impl<'a> Agent<'a> {
         Err(self.being_converted())
     }
 
-    /// Runs a change under the lock and commits it. `change` may run several times; the last run
-    /// counts.
+    /// Runs `change` under the agent's lock and commits the changes that it made. `change` may run
+    /// several times: only the changes and the result of the last run count.
     pub fn change<T>(
         &self,
         purpose: Purpose,
@@ -119,7 +124,8 @@ impl<'a> Agent<'a> {
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if !self.exists()? {
-            // A call that changes nothing must not create a lock or a database.
+            // Tries the change on an empty file: a call that changes nothing must not create a lock
+            // or a database.
             self.check_case()?;
             let mut writer = JsonWriter::new(self.empty_file(), self.call.context);
             let output = change(&mut writer)?;
@@ -168,7 +174,8 @@ impl<'a> Agent<'a> {
         Ok(output)
     }
 
-    /// Changes the rows of the agent, also if a file hides them.
+    /// Changes the rows of the agent, even if the agent has a file. Other calls then use the file
+    /// and not the rows.
     pub(super) fn change_rows<T>(
         &self,
         change: impl FnOnce(&mut RowWriter<'_>) -> Result<T, Error>,
@@ -183,14 +190,14 @@ impl<'a> Agent<'a> {
         }
         let removed = writer.removed().to_vec();
         transaction.commit().map_err(Error::from_commit)?;
-        // A call has one transaction at a time, and the index needs one.
+        // The index needs a transaction, and a call can have only one transaction at a time.
         drop(transaction);
         forget(self.call, self.name, &removed);
         self.note_change();
         Ok(output)
     }
 
-    /// Notes that the agent's resources have changed.
+    /// Notes that the agent's resources have changed, and leaves the changed texts to the embedder.
     pub(super) fn note_change(&self) {
         self.call.leave_vectors(&Owner::new("records").with_agent(self.name));
         self.call.changed.borrow_mut().extend(changed_by(self.name));
@@ -200,7 +207,8 @@ impl<'a> Agent<'a> {
         JsonFile::read(&*self.tree, self.name).map_err(|error| self.with_backup_hint(error))
     }
 
-    /// Adds to the error of a corrupted file that its backup is valid.
+    /// If the error is that of a corrupted file, adds that its backup is valid, or that its backup
+    /// cannot be read.
     fn with_backup_hint(&self, error: Error) -> Error {
         if error.code != Code::CorruptedData {
             return error;
@@ -213,7 +221,8 @@ impl<'a> Agent<'a> {
                     ", or replace it with `{path}`, the version before the last change; that \
                      change is then lost"
                 )),
-                // A backup can have the same damage: adding a memory does not read the others.
+                // A backup can have the same damage: a call that adds a memory does not read the
+                // other records.
                 _ => error,
             },
             Err(failed) => error.with_suffix(&format!("; `{path}` cannot be read: {failed}")),
@@ -230,7 +239,8 @@ impl<'a> Agent<'a> {
 
     /// Whether the agent has memories in either format.
     pub fn exists(&self) -> Result<bool, Error> {
-        // On a database server most agents have rows, and each look is a round trip.
+        // Atomic commits mean a database server. There most agents have rows, and each query is a
+        // round trip, so rows are looked for first.
         let looks_for_rows_first = self.tree.has_atomic_commits();
         if looks_for_rows_first && self.has_rows()? {
             return Ok(true);
@@ -242,7 +252,8 @@ impl<'a> Agent<'a> {
         self.database(false)?.map_or(Ok(false), |database| has_agent(database, self.name))
     }
 
-    /// Whether an agent without memories gets rows.
+    /// Whether a new agent is stored as rows. The setting `format` decides. If the setting is not
+    /// set, agents in PostgreSQL are stored as rows.
     fn begins_as_rows(&self) -> Result<bool, Error> {
         Ok(match RecordsSettings::from_context(self.call.context).format {
             Some(format) => format == RecordsFormat::Sqlite,
@@ -252,8 +263,9 @@ impl<'a> Agent<'a> {
         })
     }
 
-    /// Whether the agent has rows with other records than its file, which hides them. It happens when
-    /// another program creates the file after a conversion to SQLite.
+    /// Whether the agent has both a file and rows, with different records. Calls use the file, so
+    /// the rows are hidden. This happens if another program creates the file after a conversion to
+    /// SQLite.
     pub fn has_hidden_rows(&self) -> Result<bool, Error> {
         if !self.has_file()? || !self.has_rows_of_same_case()? {
             return Ok(false);
@@ -262,12 +274,14 @@ impl<'a> Agent<'a> {
         let view = database.begin(Mode::Read)?;
         let rows = AgentRows::new(&*view, self.name);
         let Some(stored) = rows.find()? else { return Ok(false) };
-        // A conversion to SQLite may have ended since the file was looked for.
+        // Without a file nothing is hidden: a conversion to SQLite may have ended since the file
+        // was looked for.
         let Some(file) = self.file()? else { return Ok(false) };
         Ok(!self.are_in_file(&rows, &stored, &file)?)
     }
 
-    /// Whether the rows are a copy of the file, or have the same records.
+    /// Whether the rows are a copy of this version of the file, or have the same records as the
+    /// file.
     pub(super) fn are_in_file(
         &self,
         rows: &AgentRows<'_>,
@@ -284,7 +298,7 @@ impl<'a> Agent<'a> {
         Ok(as_file.has_same_records(file))
     }
 
-    /// Opens the database. Returns `None` if it does not exist and `create` is false.
+    /// Opens the database. Returns `None` if the database does not exist and `create` is false.
     pub(super) fn database(&self, create: bool) -> Result<Option<&(dyn Connection + 'a)>, Error> {
         if let Some(open) = self.database.get() {
             return Ok(Some(&**open));
@@ -297,15 +311,17 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Fails if the name of an existing agent differs only in case: a file system that ignores case
-    /// could not hold the files of both.
+    /// Fails if another agent's name differs from this one only in case: a file system that ignores
+    /// case could not hold the files of both agents. Succeeds if this agent has a file or rows
+    /// already.
     pub(super) fn check_case(&self) -> Result<(), Error> {
         let checked = match self.files {
             Some(files) => files.check_case(self.name),
             None => Files::list(&*self.tree)?.check_case(self.name),
         };
         let Err(error) = checked else { return Ok(()) };
-        // Another program may have created the file beside the agent's rows.
+        // An agent with rows under exactly this name is not new: another program may have created
+        // the file whose name differs only in case.
         if self.has_rows_of_same_case()? {
             return Ok(());
         }
@@ -317,7 +333,7 @@ impl<'a> Agent<'a> {
         database.map_or(Ok(false), |database| has_agent_of_same_case(database, self.name))
     }
 
-    /// The error of a call that a conversion overtook in every attempt.
+    /// The error of a call that gives up because the agent's memories are being converted.
     fn being_converted(&self) -> Error {
         let message = format!(
             "the memories of agent `{}` are being converted to the other format: try again",
@@ -327,7 +343,8 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// The message about an agent whose file hides rows.
+/// The message about an agent that has a file and also rows with other records, which the file
+/// hides.
 pub(super) fn hidden_rows_message(agent: &str) -> String {
     let file = file_path(agent);
     format!(

@@ -12,7 +12,8 @@ use crate::storage::database::Kind;
 use crate::storage::{Area, EntryKind, ErrorCode, Place, Tree};
 use crate::tool::{Call, Checked};
 
-/// The agents that the caller may use. All resource templates have this one argument.
+/// The agents with records that the caller may use, to complete a resource's URI. The agent is the
+/// only argument of each resource template.
 pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<String>> {
     let names = names(call)?;
     Ok(names.into_iter().filter(|name| call.context.reaches(name)).collect())
@@ -26,8 +27,9 @@ pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     Ok(names)
 }
 
-/// The names of the agents that have records and that the caller may use, and a warning of those that
-/// are left out. `verb` says what they were not: `searched`.
+/// Returns the names of the agents that have records and that the caller may use, and a warning if
+/// agents of the database are left out. `verb` says for the warning what was not done with their
+/// records, such as `searched`.
 pub(super) fn reached(
     call: &Call<'_>,
     files: &Files,
@@ -37,7 +39,7 @@ pub(super) fn reached(
     let warning = match names_in_database(call) {
         Ok(AgentsInDatabase { names: more, warning }) => {
             names.extend(more);
-            // A caller that may use some agents only hears of no other.
+            // A caller that may use only some agents is told of no other agent.
             warning.filter(|_| call.context.agents.is_none())
         }
         Err(error) => {
@@ -49,8 +51,8 @@ pub(super) fn reached(
     (names, warning)
 }
 
-/// The sentences on agents in an answer without memories. They are beside the call: a warning if they
-/// cannot be listed.
+/// The sentences that say which agents there are, for an answer without memories. `None` for a
+/// caller that may use only one agent, or if the agents cannot be listed, which becomes a warning.
 pub(super) fn there_are(
     call: &Call<'_>,
     agent: &str,
@@ -62,7 +64,7 @@ pub(super) fn there_are(
     })
 }
 
-/// Adds to `NOT_FOUND` what there is instead: the agents.
+/// Adds to a `NOT_FOUND` error which agents there are. Returns other errors as they are.
 pub(super) fn with_agents(call: &Call<'_>, agent: &str, error: Error) -> Error {
     if error.code != Code::NotFound {
         return error;
@@ -78,16 +80,17 @@ fn not_listed(error: &Error) -> String {
     format!("the agents with memories could not be listed: {}", error.message())
 }
 
-/// The agents of the database.
+/// The agents in the database.
 #[derive(Default)]
 pub(super) struct AgentsInDatabase {
-    /// The names of those that have rows.
+    /// The valid names of agents that have rows.
     pub names: BTreeSet<String>,
-    /// The warning about names that no call can use, if there are any: another program wrote them.
+    /// The warning about agents whose names another program wrote and no call can use. `None` if
+    /// all names are valid.
     pub warning: Option<String>,
 }
 
-/// The names of the agents that have rows.
+/// Reads the names of the agents that have rows. There are none if the database does not exist.
 pub(super) fn names_in_database(call: &Call<'_>) -> Result<AgentsInDatabase, Error> {
     match call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, false) {
         Ok(database) => {
@@ -102,8 +105,8 @@ pub(super) fn names_in_database(call: &Call<'_>) -> Result<AgentsInDatabase, Err
     }
 }
 
-/// The warning about agents whose names are invalid or not UTF-8. The names are not told: another
-/// program may have written any text.
+/// The warning about agents whose names are invalid or not UTF-8, or `None` if there are none. The
+/// warning does not show the names: another program may have written any text.
 fn invalid_names(invalid: &[String], unreadable: usize) -> Option<String> {
     let count = invalid.len() + unreadable;
     let agents = match count {
@@ -118,9 +121,9 @@ fn invalid_names(invalid: &[String], unreadable: usize) -> Option<String> {
 
 /// The files of agents in the directory of records.
 pub(super) struct Files {
-    /// The names of the agents, in the order of the directory.
+    /// The names of all entries without the ending `.json`, in the order of the directory.
     names: Vec<String>,
-    /// The names and sizes of those that are files, by the name in lower case.
+    /// The names and sizes of the entries that are files, by the name in lower case.
     by_folded: BTreeMap<String, Vec<(String, u64)>>,
 }
 
@@ -139,7 +142,7 @@ impl Files {
         Ok(files)
     }
 
-    /// The names of the agents that have a file.
+    /// The valid names of agents that have a file.
     pub fn agents(&self) -> BTreeSet<String> {
         self.names.iter().filter(|name| name_error(name).is_none()).cloned().collect()
     }
@@ -149,8 +152,9 @@ impl Files {
         self.alike(agent).iter().find(|(name, _)| name == agent).map_or(0, |(_, size)| *size)
     }
 
-    /// Fails if the name of an existing agent differs only in case: a file system that ignores case
-    /// could not hold the files of both. An agent with a file is no new one: another program made both.
+    /// Fails if another agent's file has a name that differs from `agent` only in case: a file
+    /// system that ignores case could not hold the files of both. Succeeds if `agent` has a file
+    /// already: another program made both files.
     pub fn check_case(&self, agent: &str) -> Result<(), Error> {
         if self.alike(agent).iter().any(|(name, _)| name == agent) {
             return Ok(());

@@ -63,7 +63,7 @@ impl Tool for ArchiveMemories {
         let WriteAgent { name, note } = WriteAgent::new(input.agent_id, "archived");
         let agent = Agent::open(call, &name)?;
         let now = call.context.now;
-        // The cursor is the time limit of the first page: all pages use the same one.
+        // The cursor is the time limit of the first page, so that all pages have this limit.
         let since = match &input.cursor {
             Some(cursor) => {
                 Timestamp::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?

@@ -81,7 +81,7 @@ impl Tool for ConvertRecords {
     }
 }
 
-/// Converts a file to rows. The file hides the rows until it is renamed.
+/// Converts an agent's file to rows. Other calls use the file until it is renamed at the end.
 fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     file.check_utf8()?;
     let version = file.version.as_deref().unwrap_or_default();
@@ -112,14 +112,16 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     };
     lock.commit(&[rename]).map_err(|failed| Error::from(failed).after_change())?;
     agent.note_change();
-    // A file that appears here later is a new one: the rows are not a copy of it.
+    // Clears the note that the rows are a copy of the file. If another program creates a file at
+    // this path later, that file has other contents.
     let transaction = database.begin(Mode::Write(Some(&scope))).map_err(after_change)?;
     AgentRows::new(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
     Ok(Output::new(true, file.len() as u64))
 }
 
-/// Converts rows to a file. The file hides the rows until they are deleted.
+/// Converts an agent's rows to a file. Other calls use the file as soon as it exists; the rows are
+/// deleted last.
 fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     check_no_document(agent, &converted_path(agent))?;
     let no_records = || Error::no_records(agent.name);
@@ -146,7 +148,8 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     Ok(Output::new(true, records))
 }
 
-/// The agent is in SQLite already. Removes the note that an interrupted conversion may have left.
+/// Answers for an agent that is in SQLite already. Clears the note that the rows are a copy of a
+/// file, which an interrupted conversion may have left.
 fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
@@ -162,7 +165,8 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     Ok(Output::new(false, records))
 }
 
-/// The agent is in JSON already. Deletes the rows that an interrupted conversion may have left.
+/// Answers for an agent that is in JSON already. Deletes the rows that an interrupted conversion
+/// may have left.
 fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     if let Some(database) = agent.database(false)? {
         let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
@@ -176,7 +180,8 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     Ok(Output::new(false, file.len() as u64))
 }
 
-/// Deletes the rows of an agent if its file has the same records. Returns whether there were rows.
+/// Deletes the rows of an agent if the agent's file has the same records. Returns whether there
+/// were rows.
 ///
 /// # Errors
 ///
@@ -194,7 +199,7 @@ fn converted_path(agent: &Agent<'_>) -> String {
     format!("{}.converted", file_path(agent.name))
 }
 
-/// Fails if the file of an earlier conversion exists.
+/// Fails if the renamed file of an earlier conversion still exists.
 fn check_no_document(agent: &Agent<'_>, converted: &str) -> Result<(), Error> {
     if has_document(&*agent.tree, Area::Documents, converted)? {
         return Err(converted_exists(converted));
@@ -206,8 +211,8 @@ fn after_change(error: crate::storage::Error) -> Error {
     Error::from(error).after_change()
 }
 
-/// Fails early if the rows are certainly too many for a file. `bytes` is their size as compact JSON,
-/// which is shorter than the file.
+/// Fails early if the rows are too many or too large for a file. `bytes` is the size of the rows as
+/// compact JSON. The text of the file is longer, so [`file_text`] checks again.
 fn check_size(agent: &Agent<'_>, records: u64, bytes: u64) -> Result<(), Error> {
     let (max_records, max_bytes) = limits(&RecordsSettings::from_context(agent.call.context));
     if records > max_records {
@@ -219,7 +224,7 @@ fn check_size(agent: &Agent<'_>, records: u64, bytes: u64) -> Result<(), Error> 
     Ok(())
 }
 
-/// The rows as the text of a file.
+/// Returns the rows as the text of a file.
 ///
 /// # Errors
 ///

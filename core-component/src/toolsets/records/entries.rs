@@ -12,12 +12,13 @@ use crate::storage::Place;
 use crate::time::Timestamp;
 use crate::tool::Call;
 
-/// Removes memories that were deleted for good from the index.
+/// Removes memories from the index by their keys. The memories, or texts of them, were deleted for
+/// good.
 pub(super) fn forget(call: &Call<'_>, agent: &str, keys: &[i64]) {
     index::forget_rows(call.storage, &place(), agent, keys);
 }
 
-/// Removes all memories but these from the index.
+/// Removes all memories of an agent from the index, except those with the keys `kept`.
 pub(super) fn forget_others(call: &Call<'_>, agent: &str, kept: &[i64]) {
     index::forget_other_rows(call.storage, &place(), agent, kept);
 }
@@ -31,8 +32,8 @@ fn place() -> Place {
     Place::named(LABEL)
 }
 
-/// Makes entries of an agent's memories for a search. The agent's name is also that of its
-/// collection in the index.
+/// Makes entries of a search from an agent's memories. The collection of the agent in the index has
+/// the agent's name.
 pub(super) struct Search<'a> {
     pub call: &'a Call<'a>,
     pub agent: &'a str,
@@ -57,8 +58,9 @@ impl<'a> Search<'a> {
         owner(self.agent)
     }
 
-    /// Adds all memories of a file that has a damaged one, without the index. The newest are taken
-    /// first, as far as the work of the search goes.
+    /// Adds the memories of a file without using the index, because a record of the file is
+    /// damaged. If the work of the search is used up, only the newest memories are added, and the
+    /// others are reported as skipped.
     pub fn add_all(&self, mut memories: Vec<Memory>, collector: &mut Collector<'_>) {
         memories.sort_by_key(|memory| memory.kind);
         let mut newest: Vec<usize> = (0..memories.len()).collect();
@@ -108,7 +110,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The facts that the index has of a memory. The memories of one type follow one another.
+/// The facts about a memory that the index stores. The group is the memory's type: entries of one
+/// type follow one another.
 pub(super) fn facts(memory: &Memory) -> Facts {
     Facts {
         written: Some(Written::At(memory.created_at)),
@@ -120,7 +123,7 @@ pub(super) fn facts(memory: &Memory) -> Facts {
     }
 }
 
-/// When a memory was changed, if it was.
+/// When a memory was last changed. `None` if it was not changed after its creation.
 fn updated_at(memory: &Memory) -> Option<Timestamp> {
     Some(memory.updated_at).filter(|updated_at| *updated_at > memory.created_at)
 }

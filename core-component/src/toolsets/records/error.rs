@@ -5,13 +5,13 @@ pub(super) use crate::error::{Code, Error};
 use crate::tool::Call;
 use crate::version::is_current;
 
-/// The remedy if a setting of the host is the limit.
+/// The remedy for a message, if a setting of the host is the limit.
 pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
 impl Error {
-    /// The change would exceed a limit of the agent. `size` is what the agent would have, and `limit`
-    /// what is allowed.
+    /// The error of a change that would exceed a limit of the agent. `size` is what the agent would
+    /// have after the change, and `limit` is what is allowed.
     pub fn over_limit(agent: &str, size: u64, limit: &str, remedy: &str) -> Self {
         let message = format!(
             "agent `{agent}` would have {size}, and at most {limit} are allowed: delete memories, or \
@@ -20,7 +20,7 @@ impl Error {
         Self::new(Code::LimitExceeded, message)
     }
 
-    /// The agent has no records.
+    /// The error of a call for an agent without records.
     pub fn no_records(agent: &str) -> Self {
         let message = format!("there are no records of agent `{agent}`: check its name");
         Self::new(Code::NotFound, message)
@@ -43,7 +43,7 @@ impl Error {
         Err(Self::conflict(&format!("the memory `{}`", memory.id), &tool))
     }
 
-    /// No memory of the agent has the id.
+    /// The error if no memory of the agent has the id.
     pub fn no_memory(agent: &str, id: &str) -> Self {
         let message =
             format!("agent `{agent}` has no memory `{id}`: find its id with `query_memories`");

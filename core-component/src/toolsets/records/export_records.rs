@@ -14,7 +14,7 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The maximum number of records in a page of rows. A JSON file is exported as one page.
 const MAX_RECORDS: u64 = 5_000;
 
-/// The size in bytes from which on a page of rows takes no further record.
+/// The size in bytes at which a page of rows takes no further record.
 const MAX_BYTES: usize = 2 << 20;
 
 pub(super) struct ExportRecords;
@@ -75,7 +75,8 @@ impl Tool for ExportRecords {
                 Position::parse(cursor).ok_or_else(|| invalid_cursor(&agent, cursor))?
             }
         };
-        // A conversion may end between the look at the file and the look at the rows: try twice.
+        // A conversion to JSON may end after the file was looked for and before the rows are. Then
+        // the second attempt finds the file.
         for _ in 0..2 {
             if let Some(file) = agent.file()? {
                 return match &input.cursor {
@@ -107,7 +108,8 @@ impl Tool for ExportRecords {
     }
 }
 
-/// The document has every record of the file. JSON Lines have those that can be read.
+/// Exports a file as one page. The format `json` has every record of the file. JSON Lines have only
+/// the records that can be read.
 fn whole_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
     let total = file.len() as u64;
     if format == Format::Json {

@@ -1,4 +1,5 @@
-//! Removing a text or a record from all that an agent has: its file, the copies of it, and its rows.
+//! Removing a text or a record from all data of an agent: its file, the copies of the file, and its
+//! rows.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +18,16 @@ use crate::storage::database::Mode;
 use crate::storage::{Area, Change, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Tree};
 use crate::tool::{Call, Checked, Forget};
 
-/// The ends of the names of an agent's file, of its backup, and of the file that a conversion leaves.
+/// What follows `<agent>.json` in the name of the agent's file, of its backup, and of the file that
+/// a conversion leaves.
 const ENDS: [&str; 3] = ["", ".backup", ".converted"];
 
-/// The work to look through the strings of JSON, as a multiple of that of plain text.
+/// Looking through the strings of JSON takes this many times as much work as plain text.
 const OF_JSON: u64 = 3;
 
 pub(super) const FORGET: Forget = Forget { toolset: "records", run };
 
-/// Looks through the agents that the caller may use.
+/// Removes what is wanted from the records of all agents that the caller may use.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     if matches!(forgetting.wanted, Wanted::Row { .. } | Wanted::Document(_)) {
         return Ok(());
@@ -53,7 +55,7 @@ fn leave(what: &str, error: &Error, forgetting: &mut Forgetting<'_>) {
     ));
 }
 
-/// The agents of whom there may be nothing but a copy of their file.
+/// The agents that have a file or a copy of it. An agent may have nothing but a copy.
 fn agents_of_copies(call: &Call<'_>, tree: &dyn Tree) -> Result<BTreeSet<String>, Error> {
     let entries = tree.list(Area::Documents, "")?.unwrap_or_default().into_iter();
     let files = entries.filter(|entry| entry.status.kind == EntryKind::File);
@@ -90,8 +92,9 @@ impl OfAgent<'_> {
         }
     }
 
-    /// Changes a file. Returns whether it did. Entries of the agent's own file are told by their ids,
-    /// copies by their path.
+    /// Removes what is wanted from a file. Returns whether the file was changed, which is false in
+    /// a dry run. Reports the records of the agent's own file by their ids. For a copy, or a text
+    /// outside of records, reports the path.
     fn forget_in_file(
         &self,
         path: &str,
@@ -140,7 +143,8 @@ impl OfAgent<'_> {
         Ok(self.agent.tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES)?)
     }
 
-    /// Changes rows. Returns whether it did.
+    /// Removes what is wanted from the agent's rows. Returns whether rows were changed, which is
+    /// false in a dry run.
     fn forget_in_rows(&self, forgetting: &mut Forgetting<'_>) -> Result<bool, Error> {
         if !self.agent.has_rows()? {
             return Ok(false);

@@ -30,15 +30,15 @@ pub(super) struct Output {
     by_type: ByType,
     by_importance: ByImportance,
     archived_count: u64,
-    // In KiB of compact JSON.
+    // The size of all memories as compact JSON, in KiB.
     total_storage_kb: f64,
-    // When the oldest one was created.
+    // When the oldest memory was created.
     oldest_memory: Option<Timestamp>,
-    // When the newest one was created.
+    // When the newest memory was created.
     newest_memory: Option<Timestamp>,
     most_accessed: Option<Memory>,
     top_tags: Vec<TagCount>,
-    // Where to look instead, if there are no memories.
+    // Which other agents there are, if the agent has no memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -83,7 +83,7 @@ impl Tool for GetMemoryStats {
     }
 }
 
-/// The statistics as this tool and the resource return them.
+/// The statistics of an agent, as the tool and the resource return them.
 pub(super) fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Output, Error> {
     let agent = Agent::open(call, agent)?;
     let (stats, unreadable) = agent.read(|reader| Ok((reader.stats()?, reader.unreadable())))?;
@@ -106,7 +106,7 @@ impl From<Stats> for Output {
         let of_kind = |kind| stats.by_kind.get(&kind).copied().unwrap_or_default();
         let of_importance =
             |importance| stats.by_importance.get(&importance).copied().unwrap_or_default();
-        // Integers, so that all platforms round alike.
+        // Computes with integers, so that all platforms round alike.
         let hundredths = (stats.bytes * 100 + 512) / 1024;
         Self {
             total_memories: stats.by_kind.values().sum(),

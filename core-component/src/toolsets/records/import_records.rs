@@ -105,7 +105,7 @@ impl Tool for ImportRecords {
         if !errors.is_empty() {
             return Err(import_error(errors, "records"));
         }
-        // All pages are one change: only the first one makes a backup.
+        // All pages of an import are one change: only the first page makes a backup.
         let is_first = input.first_line == 1 && input.cursor.is_none();
         let purpose = if is_first { Purpose::Change } else { Purpose::Continuation };
         let end = start + page.len();
@@ -126,7 +126,7 @@ fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Resu
     let mut output = Output::default();
     let mut conflicts = Vec::new();
     let mut replaced = BTreeSet::new();
-    // The index in `added` of each id.
+    // By id, the index in `added` of the record with this id.
     let mut added_ids: BTreeMap<&str, usize> = BTreeMap::new();
     let mut added: Vec<&Imported> = Vec::with_capacity(page.len());
     for (line, record) in page {

@@ -17,13 +17,13 @@ pub(super) fn default_agent() -> AgentName {
 /// The agent whose memories a tool changes.
 pub(super) struct WriteAgent {
     pub name: AgentName,
-    /// Says that the call named no agent.
+    /// The note of an answer if the call named no agent.
     pub note: Option<String>,
 }
 
 impl WriteAgent {
-    /// The named agent, or `default`. A caller with exactly one agent always names it. `done` is what
-    /// the tool does, such as `stored`.
+    /// Takes the named agent, or `default`. Calls of a caller with exactly one agent always name
+    /// it. `done` says for the note what the tool has done, such as `stored`.
     pub fn new(named: Option<AgentName>, done: &str) -> Self {
         let note = named.is_none().then(|| {
             format!("{done} for agent `{DEFAULT_AGENT}`: give `agent_id` to name another")
@@ -47,7 +47,7 @@ pub(super) fn category(text: String) -> Result<String, Error> {
     one_line(text, "category", "category")
 }
 
-/// Checks the tags and drops those that occur twice.
+/// Checks the tags and drops duplicates.
 ///
 /// # Errors
 ///

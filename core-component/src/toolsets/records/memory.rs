@@ -31,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// The name of its array in the JSON file.
+    /// The key of the array of this type in the JSON file.
     pub fn array(self) -> &'static str {
         match self {
             Self::Core => "core_memories",
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-// In ascending order: queries sort by it.
+// The variants are in ascending order: queries sort by it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -69,8 +69,8 @@ impl Importance {
     }
 }
 
-// A memory: timestamps are normalised, and fields of other programs are left out. Many schemas contain
-// it, so its fields have no descriptions: the tools' inputs explain the same fields.
+// A memory, with normalised timestamps and without the fields of other programs. Many schemas
+// contain this type, so its fields have no descriptions: the tools' inputs explain the same fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
@@ -83,9 +83,9 @@ pub(super) struct Memory {
     pub category: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    // When `recall_context` last returned it, or a later change.
+    // When `recall_context` last returned the memory, or a tool last corrected it.
     pub accessed_at: Timestamp,
-    // How often `recall_context` has returned it.
+    // How often `recall_context` has returned the memory.
     pub access_count: u64,
     pub tags: Vec<String>,
     #[schemars(with = "String")]
@@ -135,7 +135,7 @@ impl From<Memory> for Returned {
     }
 }
 
-/// The fields of a memory that its version covers.
+/// The fields of a memory from which its version is made.
 #[derive(Serialize)]
 struct Versioned<'a> {
     #[serde(rename = "type")]
@@ -149,14 +149,14 @@ struct Versioned<'a> {
 }
 
 impl Memory {
-    /// Notes a change at this moment. It counts as the latest access too, so that a recall shows what
-    /// was just corrected.
+    /// Sets the time of a change. The change also counts as the latest access, so that a recall
+    /// shows what was just corrected.
     pub fn touch(&mut self, now: Timestamp) {
         self.updated_at = now.max(self.created_at);
         self.accessed_at = self.updated_at;
     }
 
-    /// The text that its version is made of. An access changes no version.
+    /// The text from which the memory's version is made. An access does not change it.
     pub fn versioned(&self) -> String {
         let versioned = Versioned {
             kind: self.kind,
@@ -174,23 +174,24 @@ impl Memory {
         version(self.versioned())
     }
 
-    /// A number of what a search needs of it, below 2⁴⁰: the sum of as many as an agent can have is an
-    /// integer of SQLite.
+    /// A hash of everything that a search uses of the memory. It is below 2⁴⁰, so that the sum over
+    /// all memories of an agent fits in an integer of SQLite.
     pub fn stamp(&self) -> i64 {
         number_of(&format!("{} {}", self.created_at, self.versioned())) & ((1 << 40) - 1)
     }
 
-    /// Its size in both formats: the length of its compact JSON in bytes.
+    /// The length of the memory as compact JSON, in bytes. Both formats take this as its size.
     pub fn bytes(&self) -> u64 {
         serde_json::to_string(self).map_or(0, |json| json.len() as u64)
     }
 
-    /// Whether the columns of the database can hold all of its values.
+    /// Whether the columns of the database can hold all values of the memory. An access count from
+    /// 2⁶³ on does not fit.
     pub fn fits_columns(&self) -> bool {
         i64::try_from(self.access_count).is_ok()
     }
 
-    /// The texts that a search looks through.
+    /// The texts of the memory that a search looks through: content, category and tags.
     pub fn searched_texts(&self) -> impl Iterator<Item = &str> {
         [self.content.as_str()]
             .into_iter()

@@ -1,5 +1,5 @@
-//! The `records` toolset: an agent's memories as typed records (specs 001 and 004). They are stored
-//! in one of two formats, which behave alike.
+//! The `records` toolset: an agent's memories as typed records (specs 001 and 004). The memories
+//! are stored in one of two formats, which behave alike.
 //!
 //! ```text
 //! MEMORY_DIR/<agent>.json          JSON, as spec 001 defines it
@@ -7,8 +7,9 @@
 //! MEMORY_DIR/memories.db           SQLite, for many memories
 //! ```
 //!
-//! An agent with a JSON file stays in JSON. An agent with rows in the database and no file stays in
-//! SQLite. For a new agent, the settings decide.
+//! An agent with a JSON file stays in JSON. An agent with rows in the database and no file keeps
+//! the rows. For a new agent, the settings decide. On a database server, the rows are in
+//! PostgreSQL.
 
 mod add_core_memory;
 mod add_recent_learning;

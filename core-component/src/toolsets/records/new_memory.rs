@@ -31,7 +31,7 @@ pub(super) struct Stored {
     pub id: String,
     pub created: bool,
     pub memory: Memory,
-    // That the call named no agent.
+    // Says that the call named no agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored,
     })
 }
 
-/// An id that no memory of the agent has.
+/// Returns a new id that no memory of the agent has.
 fn unused_id(writer: &dyn Writer, context: &Context) -> Result<String, Error> {
     let mut attempt = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The note of a query that finds nothing: where its memories might be.
+//! The note of a query that finds nothing: it says where the wanted memories might be.
 
 use super::error::Error;
 use super::query::Query;
@@ -6,23 +6,23 @@ use super::store::{Reader, WithAnyTerm};
 use crate::listing::listed;
 use crate::tool::Call;
 
-/// Memories with some of the words are counted up to this number.
+/// The count of memories with some of the query's words goes up to this number.
 const MAX_COUNT: u32 = 100;
 
-/// The most words that are looked for.
+/// The most words of the query that are looked for.
 const MAX_WORDS: usize = 10;
 
-/// The memories that a query has missed.
+/// The memories that a query nearly found.
 pub(super) struct Near {
-    /// How many archived ones match.
+    /// The number of archived memories that match. 0 if the query includes archived memories.
     archived: u64,
-    /// How many have some of the words, counted up to one more than [`MAX_COUNT`]. `None` if the query
-    /// has no words.
+    /// The memories that have some of the query's words, counted up to one more than [`MAX_COUNT`].
+    /// `None` if the query has no words, or if archived memories match.
     with_some_words: Option<WithAnyTerm>,
 }
 
-/// Counts the archived memories that match and, if there are none, those with some of the words,
-/// whatever the other filters.
+/// Counts the archived memories that match. If there are none, counts the memories that have some
+/// of the query's words and ignores the other filters.
 pub(super) fn near(reader: &dyn Reader, query: &Query) -> Result<Near, Error> {
     let mut archived = 0;
     if !query.archived {
@@ -37,8 +37,9 @@ pub(super) fn near(reader: &dyn Reader, query: &Query) -> Result<Near, Error> {
     Ok(Near { archived, with_some_words: Some(reader.count_with_any_term(&any)?) })
 }
 
-/// Says how many memories have some of the words, what `there_are` says of the agents, and which tool
-/// finds other forms of the words.
+/// The note of a query that finds nothing. It says how many archived memories match, how many
+/// memories have some of the words, which agents there are (`there_are`), and which tool finds
+/// other forms of the words.
 pub(super) fn note(call: &Call<'_>, agent: &str, near: &Near, there_are: Option<String>) -> String {
     let mut parts = vec![format!("no memory of agent `{agent}` matches")];
     match near.archived {
@@ -69,13 +70,14 @@ fn with_some_words(WithAnyTerm { count, of_newest }: WithAnyTerm) -> String {
     }
 }
 
-/// The note of a page that begins behind the last match.
+/// The note of an empty page, whose offset is beyond the last of `total` matches.
 pub(super) fn past_the_end(offset: u64, total: u64) -> String {
     let matches = if total == 1 { "match" } else { "matches" };
     format!("`offset` {offset} is behind the last of {total} {matches}: begin with 0")
 }
 
-/// The ids that no memory has, each with the id in lower case if a memory has that.
+/// Returns those of `ids` that no memory has. With each id comes the id that was probably meant:
+/// the id in lower case, if a memory has that.
 pub(super) fn unknown_ids(
     reader: &dyn Reader,
     ids: &[String],

@@ -4,13 +4,13 @@ use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use crate::sql::DatabaseDescription;
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// Its label.
+/// The label of the place of the records.
 pub(super) const LABEL: &str = "records";
 
-/// The database in it.
+/// The name of the database in this place.
 pub(super) const DATABASE: &str = "memories.db";
 
-/// The place as it is described to hosts.
+/// The description of the place for hosts.
 pub(super) const DIRECTORY: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Directory of the records",

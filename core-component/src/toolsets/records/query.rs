@@ -11,7 +11,7 @@ use crate::words::fold;
 /// A query. A memory matches if it passes all filters and has all terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query {
-    /// The memory must have one of these ids, if there are any.
+    /// If not empty, the memory must have one of these ids.
     pub ids: Vec<String>,
     pub kind: Option<Kind>,
     /// The memory must have all of these tags, compared exactly.
@@ -19,7 +19,7 @@ pub(super) struct Query {
     /// Case-folded terms (see [`fold`](crate::words::fold)). Each must occur in content, category or a tag.
     pub terms: Vec<String>,
     pub importance: Option<Importance>,
-    /// Compared exactly.
+    /// The memory must have exactly this category.
     pub category: Option<String>,
     /// Whether archived memories are included.
     pub archived: bool,
@@ -50,7 +50,7 @@ impl Query {
         }
     }
 
-    /// Filters and sorts these memories and returns the page.
+    /// Filters and sorts the memories and returns the page that the query asks for.
     pub fn page(&self, memories: Vec<Memory>) -> Page {
         let mut memories: Vec<Memory> =
             memories.into_iter().filter(|memory| self.matches(memory)).collect();
@@ -120,6 +120,6 @@ pub(super) enum Sort {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
     pub memories: Vec<Memory>,
-    /// The number of matches on all pages; 0 if the query does not count them.
+    /// The number of matches on all pages. It may be 0 if the query does not count all matches.
     pub total: u64,
 }

@@ -81,7 +81,7 @@ pub(super) struct Output {
     limit: u32,
     offset: u64,
     has_more: bool,
-    // Where to look instead of here, if nothing matches.
+    // Where the wanted memories might be, if nothing matches or the page is beyond the last match.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

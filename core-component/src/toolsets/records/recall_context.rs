@@ -40,23 +40,24 @@ fn default_limit() -> u32 {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // The memories as text for a reader, by type, those of high importance first.
+    // The memories as Markdown, by type, those of high importance first within a type.
     context: String,
-    // The rest of the same memories, in the same order.
+    // What the text lacks of each memory, in the order of the text.
     memories: Vec<Recalled>,
     count: usize,
-    // How many the agent has, without archived ones.
+    // The number of the agent's memories that are not archived.
     total: u64,
-    // Records that cannot be read; an access that could not be recorded; hidden rows.
+    // Warnings about records that cannot be read, an access that could not be recorded, and hidden
+    // rows.
     warnings: Vec<String>,
 }
 
-// The fields of a memory that the text lacks.
+// The fields of a memory that are not in the text.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::tool::without_required)]
 struct Recalled {
-    // Its number in the text.
+    // The number of the memory in the text.
     number: usize,
     id: String,
     created_at: Timestamp,
@@ -91,7 +92,7 @@ impl Tool for RecallContext {
             Ok(recalled) => (recalled, None),
             Err(error) if cannot_write(error.code) => {
                 let warning = format!("this access could not be recorded: {}", error.message());
-                // If reading fails too, the first error says more.
+                // If reading fails, too, returns the error of the change, which says more.
                 let read = agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())));
                 let (page, unreadable) = read.map_err(|_| error)?;
                 let (page, left_out) = fitting(page);
@@ -129,7 +130,7 @@ impl Tool for RecallContext {
     }
 }
 
-/// The memories of a page that fit in an answer, and how many are left out.
+/// The memories of a page that fit in an answer, and the number of memories that are left out.
 fn fitting(mut page: Page) -> (Page, usize) {
     let left_out = cut_list(&mut page.memories);
     (page, left_out)
@@ -158,8 +159,8 @@ fn recalled((memory, number): (Memory, usize)) -> Recalled {
     }
 }
 
-/// The memories as Markdown. `query` is the name of the tool that finds others, and `there_are` says
-/// which agents there are if there are no memories.
+/// The memories as Markdown. `query` is the name of the tool that finds further memories.
+/// `there_are` says which agents there are, for a text without memories.
 fn text(
     agent: &str,
     memories: &[Memory],
@@ -194,8 +195,9 @@ fn text(
     text
 }
 
-/// A list item: importance, category and tags on a line of their own, then the content as it is, so
-/// that its blocks stay what they are. Category and tags are quoted, because they may hold any sign.
+/// A list item: importance, category and tags on the first line, then the content, indented, so
+/// that its lists and code blocks stay what they are. Category and tags are quoted, because they
+/// may have any character.
 fn item(memory: &Memory, number: usize) -> String {
     let mut text = format!("{number}. {}", memory.importance.name());
     if let Some(category) = &memory.category {

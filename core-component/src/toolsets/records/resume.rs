@@ -11,13 +11,13 @@ use crate::resume::{Part, Parts, Rank};
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Resume};
 
-/// The most memories of each type that are read.
+/// The most memories of each type that a resumption reads.
 const MOST: u32 = 30;
 
 pub(super) const RESUME: Resume =
     Resume { toolset: "records", first_tool: "store_memory", collect };
 
-/// Adds the memories of the agent.
+/// Adds the memories of the agent whose work is resumed.
 fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
     let (names, warning) = reached(call, &files, "read");
@@ -62,7 +62,7 @@ fn add(agent: &Agent<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The content, with the day of the last change if time matters.
+/// The content of a memory. For a learning or a task, the day of the last change comes first.
 fn item(call: &Call<'_>, kind: Kind, memory: &Memory) -> String {
     match kind {
         Kind::Core => memory.content.clone(),

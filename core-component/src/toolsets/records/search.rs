@@ -1,4 +1,4 @@
-//! The memories, as entries of a search.
+//! The memories of agents, as entries of a search.
 
 use super::agent::Agent;
 use super::agents::{Files, names, reached};
@@ -11,7 +11,7 @@ use crate::source::{Collector, DocumentKey, OwnedCollection, Owner, ReadDocument
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
 
-/// So many bytes of a file are parsed with the work of one byte that is searched.
+/// Parsing this many bytes of a file counts as much work as searching one byte.
 const BYTES_OF_PARSING: u64 = 2;
 
 pub(super) const SOURCE: Source = Source {
@@ -22,7 +22,7 @@ pub(super) const SOURCE: Source = Source {
     collections,
 };
 
-/// The collections of the agents that the caller may use.
+/// The collections of the index, one for each agent with records that the caller may use.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     let of_agent = |agent: String| OwnedCollection {
         owner: owner(&agent),
@@ -33,7 +33,7 @@ fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     Ok(names.map(of_agent).collect())
 }
 
-/// Adds the memories of the agents that are asked for and the caller may use.
+/// Adds the memories of all agents that the search asks for and that the caller may use.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
     let request = collector.request;
@@ -77,7 +77,7 @@ fn add(agent: &Agent<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads rows again.
+/// Reads the memories with these keys of the index.
 fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> {
     let Some(name) = owner.agent.as_deref().and_then(AgentName::parse) else {
         return Ok(Vec::new());

@@ -44,16 +44,16 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The settings of a call. The directory is not among them: only the host knows it.
+/// The settings of a call. The directory is missing: only the host knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RecordsSettings {
-    /// The format of agents that have no memories yet. Default: rows where a database server has them,
-    /// else JSON.
+    /// The format for agents that have no memories yet. `None`: rows on a database server,
+    /// otherwise JSON.
     pub format: Option<RecordsFormat>,
-    /// The maximum size of an agent's memories in bytes. Default: that of the format.
+    /// The maximum size of an agent's memories in bytes. `None`: the limit of the format.
     pub max_bytes: Option<u64>,
-    /// The maximum number of an agent's memories. Default: that of the format.
+    /// The maximum number of an agent's memories. `None`: the limit of the format.
     pub max_memories: Option<u64>,
 }
 

@@ -17,9 +17,11 @@ pub(super) struct Stats {
     pub oldest: Option<Timestamp>,
     /// When the newest memory was created.
     pub newest: Option<Timestamp>,
-    /// The memory with the highest access count. Ties: the latest access, then the lowest id.
+    /// The memory with the highest access count. Of several, the one with the latest access, then
+    /// with the lowest id.
     pub most_accessed: Option<Memory>,
-    /// The most frequent tags with their counts, at most [`TOP_TAGS`]. Ties: alphabetically.
+    /// The most frequent tags with their counts, at most [`TOP_TAGS`]. Tags with equal counts are
+    /// in alphabetical order.
     pub top_tags: Vec<(String, u64)>,
 }
 

@@ -1,5 +1,5 @@
-//! The traits that both formats implement for the memories of one agent. Most tools use nothing else
-//! of a format.
+//! The traits that both formats implement for the memories of one agent. Most tools use only these
+//! traits.
 
 use std::collections::BTreeSet;
 
@@ -16,27 +16,28 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Imported {
     pub memory: Memory,
-    /// The text of its record, if the record holds more than the memory.
+    /// The text of the memory's record, if the record holds more than the memory.
     pub original: Option<String>,
 }
 
-/// Memories with any term of a query.
+/// The number of memories that have any term of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WithAnyTerm {
     pub count: u32,
-    /// If some memories were not looked at, the number of those that were, the newest.
+    /// The number of memories that were looked at, the newest. `None` if all memories were looked
+    /// at.
     pub of_newest: Option<u64>,
 }
 
-/// A memory's place among the newest, for a look at them without an index.
+/// The keys of an agent's newest memories, for a query that looks through them without an index.
 pub(super) struct Newest<K> {
     pub keys: Vec<K>,
     pub is_all: bool,
 }
 
 impl<K> Newest<K> {
-    /// The newest memories that have at most 2 MiB together. `memories` come newest first, each with
-    /// its bytes.
+    /// Takes the newest memories, as many as have at most 2 MiB together. `memories` come newest
+    /// first, each with its size in bytes.
     pub fn from_memories(memories: impl Iterator<Item = (K, u64)>) -> Self {
         let mut keys = Vec::new();
         let mut room = 2_u64 << 20;
@@ -48,7 +49,7 @@ impl<K> Newest<K> {
         Self { keys, is_all: true }
     }
 
-    /// The number of memories to tell, if they are not all.
+    /// The number of keys. `None` if they are the keys of all memories.
     pub fn number(&self) -> Option<u64> {
         (!self.is_all).then_some(self.keys.len() as u64)
     }
@@ -56,32 +57,33 @@ impl<K> Newest<K> {
 
 /// A consistent view of an agent's memories.
 pub(super) trait Reader {
-    /// The memory with this id.
+    /// Returns the memory with this id, or `None` if no memory has the id.
     fn find(&self, id: &str) -> Result<Option<Memory>, Error>;
 
-    /// One page of the memories that match.
+    /// Returns one page of the memories that match the query.
     fn query(&self, query: &Query) -> Result<Page, Error>;
 
-    /// Counts the memories that have one of the terms of a query, up to the limit of the query.
-    /// Of its filters, only that of archived memories counts.
+    /// Counts the memories that have at least one of the query's terms, up to the query's limit. Of
+    /// the query's filters, only `archived` applies.
     fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error>;
 
     fn stats(&self) -> Result<Stats, Error>;
 
-    /// Whether a memory has this id, even if its record is damaged.
+    /// Whether a record has this id, even if the record is damaged.
     fn has_id(&self, id: &str) -> Result<bool, Error>;
 
-    /// A warning about the records that cannot be read, if there are any. All other methods that
-    /// return several memories leave them out.
+    /// The warning about the records that cannot be read, or `None` if all can be read. The methods
+    /// that return several memories leave these records out.
     fn unreadable(&self) -> Option<String> {
         None
     }
 
-    /// Those of these ids that memories have.
+    /// Returns those of `ids` that memories of the agent have.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` if the record of one of these ids is damaged: it has to be repaired first.
+    /// `CORRUPTED_DATA` if a JSON record with one of these ids is damaged: it has to be repaired
+    /// first.
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         let mut existing = BTreeSet::new();
         for id in ids {
@@ -92,7 +94,8 @@ pub(super) trait Reader {
         Ok(existing)
     }
 
-    /// At most `limit` unarchived memories that were last accessed and changed before `since`.
+    /// At most `limit` unarchived memories of this type, or of any type, whose last access and last
+    /// change were before `since`.
     fn unused(
         &self,
         since: Timestamp,
@@ -101,9 +104,9 @@ pub(super) trait Reader {
     ) -> Result<Vec<Memory>, Error>;
 }
 
-/// A view that a search reads, too.
+/// A reader from which a search can read, too.
 pub(super) trait View: Reader {
-    /// Adds the memories to those of the last owner of a search.
+    /// Adds the memories to the entries of the owner that `collector` began last.
     fn add_to(
         &self,
         search: &Search<'_>,
@@ -111,50 +114,51 @@ pub(super) trait View: Reader {
         collector: &mut Collector<'_>,
     ) -> Result<(), Error>;
 
-    /// Reads hits by their keys in the index, in the order of the keys.
+    /// Reads the memories with these keys of the index, in the order of the keys. `None` for a
+    /// memory that is missing or cannot be read.
     fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error>;
 }
 
-/// A change that is being made under the lock. Others see all of it or nothing. The fields that
+/// The changes of one call, made under the lock. Other calls see all of them or none. Fields that
 /// other programs added to a record are kept.
 pub(super) trait Writer: Reader {
     /// Adds a memory after all others of its type.
     ///
     /// # Errors
     ///
-    /// `LIMIT_EXCEEDED`.
+    /// `LIMIT_EXCEEDED` if the agent would exceed its limits.
     fn insert(&mut self, memory: &Memory) -> Result<(), Error>;
 
     /// Adds imported memories, each after all others of its type.
     ///
     /// # Errors
     ///
-    /// `LIMIT_EXCEEDED`.
+    /// `LIMIT_EXCEEDED` if the agent would exceed its limits.
     fn insert_all(&mut self, records: &[&Imported]) -> Result<(), Error>;
 
-    /// Changes the fields in which `after` differs from `before`. This writer has read `before`. If
-    /// the type changes, the memory moves to the end of its new type.
+    /// Changes the fields in which `after` differs from `before`. `before` has to be read from this
+    /// writer. If the type changes, the memory moves to the end of the new type.
     ///
     /// # Errors
     ///
     /// `LIMIT_EXCEEDED` if the agent would exceed its limits; errors of storage.
     fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error>;
 
-    /// Removes a memory that was read in this change.
+    /// Removes a memory that was read from this writer.
     fn remove(&mut self, memory: &Memory) -> Result<(), Error>;
 
-    /// Whether a removed memory stays in the backup until the next change.
+    /// Whether the format has a backup, in which a removed memory stays until the next change.
     fn keeps_backup(&self) -> bool;
 }
 
-/// Why a change is made. In JSON, it decides whether the file is backed up, and whether its
-/// `updated_at` changes.
+/// Why a change is made. In JSON, the purpose decides whether the file is backed up, and whether
+/// the `updated_at` of the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The caller asked for it: the file before the change becomes the backup.
+    /// The caller asked for the change: the file before the change becomes the backup.
     Change,
-    /// A further page of a change: the backup was made with the first page.
+    /// The change is a further page of a change of which the first page made the backup.
     Continuation,
-    /// It records an access: the backup stays as it is.
+    /// The change records an access: backup and `updated_at` of the file stay as they are.
     Access,
 }

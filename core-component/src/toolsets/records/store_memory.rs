@@ -89,7 +89,7 @@ impl Tool for StoreMemory {
     }
 }
 
-/// The fields that a new memory lacks, in the order of their names.
+/// The violations for the fields that a new memory lacks, sorted by the names of the fields.
 fn missing(kind: bool, content: bool) -> Vec<Violation> {
     let violation = |name: &str, accepted: &str| Violation {
         pointer: format!("/{name}"),
@@ -100,7 +100,7 @@ fn missing(kind: bool, content: bool) -> Vec<Violation> {
     content.into_iter().chain(kind).collect()
 }
 
-/// The fields of a memory to update. Those left out keep their value.
+/// The fields of a memory to update. Fields that are `None` keep their values.
 struct Update {
     kind: Option<Kind>,
     content: Option<String>,

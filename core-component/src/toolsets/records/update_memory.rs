@@ -47,9 +47,9 @@ pub(super) struct Input {
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
     memory: Returned,
-    // The fields whose value changed.
+    // The names of the fields whose values changed.
     updated_fields: Vec<&'static str>,
-    // That the call named no agent.
+    // Says that the call named no agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }

@@ -22,15 +22,15 @@ use crate::tool::Call;
 /// The path of the tree, relative to the top level of the repository.
 const TREE: &str = ".github/agent-memory";
 
-/// The maximum size of a document that is parsed, in bytes. A change parses it twice, and this has
-/// to stay within the time and memory limits of a call for any content.
+/// The maximum size of a document that is parsed, in bytes. A change parses a document twice, which
+/// has to stay within the time and memory limits of a call for any content.
 pub(super) const MAX_PARSED_BYTES: u64 = 2 << 20;
 
-/// How often a change is tried. An attempt fails if a program that takes no lock changes the
+/// The most attempts of a change. An attempt fails if a program that takes no lock changes the
 /// document between our read and our commit.
 const MAX_ATTEMPTS: usize = 4;
 
-/// The documents of one agent.
+/// The documents of one agent in one repository.
 pub(super) struct Agent<'a> {
     pub name: &'a str,
     tree: Box<dyn Tree + 'a>,
@@ -41,9 +41,10 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the path is not absolute, does not exist, or is left out where not exactly
-    /// one repository is granted, or if the name is invalid or differs from another agent's only in
-    /// case. `RepositoryNotAllowed`. `PermissionDenied`.
+    /// `InvalidInput` if the path is not absolute or does not exist, if it is left out and not
+    /// exactly one repository is granted, or if the name is invalid or differs from another agent's
+    /// only in case. `RepositoryNotAllowed` if the repository is not granted. `PermissionDenied` if
+    /// the caller may not use the agent.
     pub fn open(
         call: &Call<'a>,
         repo_root: Option<&str>,
@@ -56,15 +57,15 @@ impl<'a> Agent<'a> {
         Ok(agent)
     }
 
-    /// Runs `change`, which reads and commits, under the lock. Runs it again if a document was
-    /// changed between its read and its commit. Reports the resources that it changes, if their
-    /// URIs are unambiguous: they name no repository.
+    /// Takes the lock and runs `change`, which reads and commits. Runs `change` again if a document
+    /// was changed between its read and its commit. If exactly one repository is granted, reports
+    /// the resources that were changed: their URIs name no repository.
     pub fn change<T>(
         &self,
         call: &Call<'_>,
         change: impl Fn(&AgentWriter<'_>) -> Result<T, ChangeError>,
     ) -> Result<T, Error> {
-        // Before anything is written, so that an error leaves nothing behind.
+        // Read before anything is written, so that an error here leaves nothing behind.
         let is_only_repository = call.storage.list_repositories()?.len() == 1;
         let writer = AgentWriter { writer: self.tree.lock(None)?, changed: RefCell::default() };
         // An agent with a similar name may have been created since `open`.
@@ -101,12 +102,12 @@ impl<'a> Agent<'a> {
         format!("{}/logs/{date}.md", self.name)
     }
 
-    /// The summary, of at most `max_bytes`, or none if it does not exist.
+    /// Reads the summary. `None` if it does not exist. Fails if it has more than `max_bytes`.
     pub fn summary(&self, max_bytes: u64) -> Result<Option<Text>, Error> {
         self.read(&self.summary_path(), max_bytes)
     }
 
-    /// The log of a day, or none if it does not exist.
+    /// Reads the log of a day. `None` if it does not exist.
     pub fn log(&self, date: Date) -> Result<Option<Text>, Error> {
         self.read(&self.log_path(date), MAX_PARSED_BYTES)
     }
@@ -126,7 +127,8 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `SchemaMissing` if there are logs but no schema. `SchemaInvalid`.
+    /// `SchemaMissing` if there are logs but no schema. `SchemaInvalid` if the schema cannot be
+    /// parsed.
     pub fn schema(&self) -> Result<EffectiveSchema, Error> {
         let path = self.schema_path();
         let invalid = |Finding { line, what }: Finding| {
@@ -170,12 +172,13 @@ impl<'a> Agent<'a> {
         Ok(dates)
     }
 
-    /// Says which agents the repository has, if it may tell the caller of others.
+    /// The sentence that says which agents the repository has, for an answer without entries.
+    /// `None` for a caller that may use only one agent.
     pub fn others(&self, call: &Call<'_>) -> Result<Option<String>, Error> {
         existing::agents(call.context, self.name, || agent_names(call, &*self.tree))
     }
 
-    /// Refuses a name that differs only in case from another entry's: on some file systems both
+    /// Fails if the name differs only in case from that of another entry: on some file systems both
     /// would be the same directory.
     fn check_case(&self, call: &Call<'_>) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
@@ -190,7 +193,8 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// The lock of the tree. It notes the URIs of the resources that it changes.
+/// Commits changes under the lock of the tree, and notes the URIs of the resources that they
+/// change.
 pub(super) struct AgentWriter<'a> {
     writer: Box<dyn Writer + 'a>,
     changed: RefCell<Vec<String>>,
@@ -214,7 +218,7 @@ impl AgentWriter<'_> {
 
 /// Why a change failed.
 pub(super) enum ChangeError {
-    /// Another program changed the document since it was read.
+    /// Another program changed the document since it was read. The change is tried again.
     Conflict(Error),
     Other(Error),
 }
@@ -228,7 +232,8 @@ impl From<Error> for ChangeError {
 impl From<CommitError> for ChangeError {
     fn from(failed: CommitError) -> Self {
         match failed.error.code {
-            // If a part of the commit was applied, the error has to tell so: no second attempt.
+            // If a part of the commit was applied, there is no second attempt: the error has to say
+            // so.
             ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
             _ => Self::Other(failed.into()),
         }
@@ -240,17 +245,17 @@ pub(super) fn agent_names(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<String
     Ok(agents(call, tree)?.names)
 }
 
-/// The entries of a tree that have the name of an agent that the caller may use.
+/// The entries of a tree whose names are those of agents that the caller may use.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Those with a directory, in byte order.
+    /// The names of the directories, in byte order.
     pub names: Vec<String>,
-    /// The names of links and of files that are in the place of a directory, in byte order. A file
-    /// whose name has a dot, such as `README.md`, is in the place of none.
+    /// The names of links and files where an agent's directory should be, in byte order. A file
+    /// whose name has a dot, such as `README.md`, is not one of them.
     pub others: Vec<String>,
 }
 
-/// The agents in a tree.
+/// Lists the agents in a tree.
 pub(super) fn agents(call: &Call<'_>, tree: &dyn Tree) -> Result<Agents, Error> {
     let mut agents = Agents::default();
     for entry in tree.list(Area::Documents, "")?.unwrap_or_default() {
@@ -268,7 +273,7 @@ pub(super) fn agents(call: &Call<'_>, tree: &dyn Tree) -> Result<Agents, Error> 
     Ok(agents)
 }
 
-/// Parses a log; `MalformedLog` names the path and the line.
+/// Parses a log. The error is `MalformedLog`, which names the path and the line.
 pub(super) fn parse_log<'a>(
     text: &'a str,
     schema: &'a Schema,
@@ -278,7 +283,7 @@ pub(super) fn parse_log<'a>(
     Log::parse(text, schema, id).map_err(|finding| malformed(path, &finding))
 }
 
-/// `MalformedLog` for a document that a person has to fix.
+/// The error `MalformedLog`, for a document that a person has to fix.
 pub(super) fn malformed(path: &str, Finding { line, what }: &Finding) -> Error {
     let path = in_repository(path);
     let message = format!("`{path}` line {line}: {what}; fix the file, which was not changed");
@@ -309,7 +314,8 @@ pub(super) fn in_repository(path: &str) -> String {
     format!("{TREE}/{path}")
 }
 
-/// Turns such a path into a path in the tree.
+/// Turns a path relative to the top level of the repository into a path in the tree. Returns any
+/// other path as it is.
 pub(super) fn in_tree(path: &str) -> &str {
     path.strip_prefix(TREE).and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }
@@ -318,8 +324,8 @@ pub(super) fn in_tree(path: &str) -> &str {
 ///
 /// # Errors
 ///
-/// `InvalidInput` if the path is not absolute, does not exist, or is left out where not exactly one
-/// repository is granted. `RepositoryNotAllowed`.
+/// `InvalidInput` if the path is not absolute or does not exist, or if it is left out and not
+/// exactly one repository is granted. `RepositoryNotAllowed` if the repository is not granted.
 pub(super) fn open_tree<'a>(
     call: &Call<'a>,
     repo_root: Option<&str>,

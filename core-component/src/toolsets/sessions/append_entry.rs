@@ -107,7 +107,8 @@ fn check_section(schema: &Schema, section: &str) -> Result<(), Error> {
     Err(Error::at(Code::InvalidSection, message, "section", format!("one of {known}")))
 }
 
-/// `SessionNotFound`, with the agents that there are if this one has no log at all.
+/// The error `SessionNotFound`. If the agent has no log at all, the message says which agents there
+/// are.
 fn not_started(call: &Call<'_>, agent: &Agent<'_>, id: LogId<'_>) -> Result<Error, Error> {
     let LogId { agent: name, date } = id;
     let mut message = format!("`{name}` has no session log of {date}: call `start_session` first");

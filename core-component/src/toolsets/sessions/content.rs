@@ -4,8 +4,8 @@ use super::error::{Code, Error};
 use crate::markdown::ContentError;
 use crate::text::{is_blank, lines, normalise};
 
-/// The content as it is stored: lines end with LF, without blank lines at the beginning and the
-/// end.
+/// The content in the form in which it is stored: with line feeds as line ends, and without blank
+/// lines at the beginning and the end.
 ///
 /// # Errors
 ///
@@ -14,7 +14,7 @@ pub(super) fn stored_form(content: &str) -> Result<String, Error> {
     Ok(without_blank_ends(&with_line_feeds(content, "`content`")?).to_owned())
 }
 
-/// The text with line feeds as line ends. `place` names it for messages.
+/// The text with line feeds as line ends. `place` names the text in messages.
 ///
 /// # Errors
 ///
@@ -35,12 +35,12 @@ pub(super) fn without_blank_ends(text: &str) -> &str {
     &text[start..end]
 }
 
-/// `InvalidContent` for an error in a line of the content.
+/// The error `InvalidContent` about a line of the content.
 pub(super) fn invalid_content(error: ContentError) -> Error {
     invalid_text("`content`", error)
 }
 
-/// `InvalidContent` for an error in a line of a text. `place` names the text.
+/// The error `InvalidContent` about a line of a text. `place` names the text.
 pub(super) fn invalid_text(place: &str, error: ContentError) -> Error {
     let message = format!("line {} of {place} {}", error.line, error.what);
     Error::new(Code::InvalidContent, message)

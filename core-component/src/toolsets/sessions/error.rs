@@ -43,7 +43,7 @@ impl Code {
     }
 }
 
-/// `{"error", "message", "details"?}`.
+/// An error as callers see it: `{"error", "message", "details"?}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Error {
     error: Code,
@@ -64,7 +64,7 @@ impl Error {
     }
 }
 
-/// How many names a message lists.
+/// The most names that a message lists.
 const MAX_LISTED: usize = 20;
 
 /// Names for a message, each in backticks.

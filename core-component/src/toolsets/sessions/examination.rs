@@ -21,7 +21,7 @@ type Findings = Vec<(Severity, Finding)>;
 pub(super) struct Subject {
     /// The path in the tree.
     pub path: String,
-    /// The bytes to read.
+    /// The size of the file in bytes, which the examination reads.
     pub size: u64,
     kind: Kind,
 }
@@ -70,7 +70,7 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
 
 fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Result<(), Error> {
     let mut add = |path, size, kind| subjects.push(Subject { path, size, kind });
-    // None if no tool can list the directory. That is reported.
+    // `None` if no tool can list the directory, which is then a finding.
     let mut listed = |directory: &str| -> Result<Option<Vec<Entry>>, Error> {
         match tree.list(Area::Documents, directory) {
             Ok(entries) => Ok(Some(entries.unwrap_or_default())),
@@ -131,8 +131,8 @@ fn not_a_file() -> Kind {
     Kind::Problem(Severity::Error, what.into())
 }
 
-/// Examines subjects one by one. A log is compared with the schema of its agent, which is cached
-/// until the next agent.
+/// Examines subjects one by one. A log is compared with the schema of its agent. The schema is
+/// cached until a subject of another agent comes.
 pub(super) struct Examination<'a> {
     tree: &'a dyn Tree,
     schema: Option<(String, Option<Schema>)>,
@@ -143,6 +143,8 @@ impl<'a> Examination<'a> {
         Self { tree, schema: None }
     }
 
+    /// Examines a file and returns what is wrong with it, sorted by line.
+    ///
     /// # Errors
     ///
     /// An error of storage that does not concern only this file.
@@ -204,7 +206,8 @@ impl<'a> Examination<'a> {
     }
 }
 
-/// Reads a document. The inner error is a finding: no tool can read this file.
+/// Reads a document. `None` if it does not exist. The inner error is a finding: no tool can read
+/// this file.
 fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>, Error> {
     let what = match tree.read(Area::Documents, path, MAX_PARSED_BYTES) {
         Ok(document) => return Ok(Ok(document.map(|document| document.contents))),
@@ -216,7 +219,8 @@ fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>,
     Ok(Err(Finding { line: 1, what }))
 }
 
-/// The finding for an error of storage that concerns only this path; none for any other error.
+/// The text of a finding for a storage error that concerns only this path. `None` for any other
+/// error.
 fn unreadable(error: &storage::Error) -> Option<String> {
     let is_of_this_path = matches!(error.code, ErrorCode::InvalidPath | ErrorCode::Permission);
     is_of_this_path.then(|| format!("no tool can read it: {}", error.message))

@@ -15,13 +15,14 @@ pub(super) enum Severity {
 /// An error or a warning about one line of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Finding {
-    /// Counted from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// The message in lower case, to follow the path and the line.
+    /// What is wrong. The text begins in lower case: messages put it after the path and the line.
     pub what: String,
 }
 
-/// The first merge conflict, found by the markers that Git writes, in their order.
+/// Finds the first merge conflict by the three markers that Git writes. `None` if they are not all
+/// there, in their order.
 pub(super) fn merge_conflict(text: &str) -> Option<Finding> {
     let mut lines = lines(text).map(|(_, line)| line);
     let before = lines.by_ref().take_while(|line| !line.starts_with("<<<<<<< ")).count();
@@ -31,7 +32,7 @@ pub(super) fn merge_conflict(text: &str) -> Option<Finding> {
     is_whole.then(|| Finding { line: before + 1, what: what.into() })
 }
 
-/// The text of a document.
+/// Decodes the contents of a document.
 ///
 /// # Errors
 ///

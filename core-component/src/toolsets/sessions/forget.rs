@@ -1,4 +1,4 @@
-//! Removing a text from logs, summaries and schemas, or all that a log or a summary has.
+//! Removing a text from logs, summaries and schemas, or the whole content of a log or a summary.
 
 use super::agent::{
     Agent, AgentWriter, Agents, ChangeError, agents, in_repository, in_tree, malformed, open_tree,
@@ -17,13 +17,13 @@ use crate::tool::{Call, Checked, Forget, ToolError};
 
 pub(super) const FORGET: Forget = Forget { toolset: "sessions", run };
 
-/// Looks through one repository or all that are granted by their top levels.
+/// Removes what is wanted from one repository, or from all that are granted by their top levels.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     let roots = match (forgetting.wanted, forgetting.within.repo_root) {
         (Wanted::Record(_) | Wanted::Row { .. }, _) => return Ok(()),
         (Wanted::Document(path), _) if in_tree(path) == path => return Ok(()),
         (_, Some(root)) => vec![root.to_owned()],
-        // Another repository may have a document at the same path.
+        // Takes only the default repository: another one may have a document at the same path.
         (Wanted::Document(_), None) => vec![default_root(call)?],
         (Wanted::Text(_), None) => call.storage.list_repositories().map_err(Error::from)?,
     };
@@ -103,7 +103,7 @@ impl OfAgent<'_> {
         Ok(())
     }
 
-    /// Removes what is wanted from a document, and tells what became of it.
+    /// Removes what is wanted from a document. Reports the document, or the error.
     fn forget(&self, kind: Kind, path: &str, forgetting: &mut Forgetting<'_>) {
         let found = self.find(kind, path, forgetting);
         let changed = found.and_then(|found| {
@@ -128,7 +128,7 @@ impl OfAgent<'_> {
         }
     }
 
-    /// Whether a document has something that goes. What stays is told.
+    /// Whether something would be removed from a document. Reports what has to stay.
     fn find(&self, kind: Kind, path: &str, forgetting: &mut Forgetting<'_>) -> Result<bool, Error> {
         let Some(document) = self.read(path)? else { return Ok(false) };
         let shown = in_repository(path);
@@ -164,7 +164,8 @@ impl OfAgent<'_> {
     }
 }
 
-/// The change of a document, if it has what is wanted, and what stays.
+/// The change that removes what is wanted from a document, if the document has it, and a message
+/// about what has to stay, if anything.
 fn change(
     kind: Kind,
     path: &str,
@@ -177,7 +178,7 @@ fn change(
     let text = utf8(&contents).map_err(|finding| malformed(&path, &finding))?;
     let Removal { splices, left } = match (wanted, kind) {
         (Wanted::Text(secret), _) => removal::remove_text(kind, text, secret),
-        // The next session makes another one.
+        // Deletes the whole summary: the next session creates another one.
         (_, Kind::Summary) => return Ok((Some(Change::Delete { area, path, expects }), None)),
         _ => removal::remove_all(kind, text),
     };

@@ -18,13 +18,13 @@ pub(super) struct Header {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub value: String,
-    /// The offset in the log at which its line begins.
+    /// The offset in the log of the beginning of this line.
     pub at: usize,
 }
 
 impl Header {
-    /// Reads both forms: `- Agent Name: x`, and `**Agent Name:** x` of the first program. If a
-    /// field appears twice, the first one counts.
+    /// Reads the fields in both forms: `- Agent Name: x`, and `**Agent Name:** x` of the first
+    /// program. If a field appears twice, the first one counts.
     pub fn read(log: &str, range: Range<usize>) -> Self {
         let mut header = Self::default();
         for (at, line) in lines(&log[range.clone()]) {

@@ -9,11 +9,11 @@ use crate::markdown::{Block, BlockKind, ContentError, Outline, Section, content_
 use crate::text::{excerpt, line_of, lines};
 use crate::time::Date;
 
-/// The title of logs that an earlier program wrote, which is called the first program here. Their
-/// header is above the first section. They are never converted.
+/// The title of logs that an earlier program wrote. Comments call it the first program. The header
+/// of such a log is above its first section. These logs are never converted.
 const FIRST_PROGRAM_TITLE: &str = "Agent Memory Session";
 
-/// How many unknown sections get a warning each. One more warning counts the rest.
+/// The most unknown sections that get a warning each. One more warning counts the rest.
 const MAX_UNKNOWN_SECTIONS: usize = 20;
 
 /// The agent and the day of a log, as its path gives them.
@@ -46,7 +46,7 @@ pub(super) fn new_log(id: LogId<'_>, schema: &Schema) -> String {
     text
 }
 
-/// The day of a log, from its file name. None if it is not the name of a log.
+/// The day of a log, from its file name. `None` if the file name is not that of a log.
 pub(super) fn log_date(file_name: &str) -> Option<Date> {
     file_name.strip_suffix(".md").and_then(Date::parse)
 }
@@ -76,12 +76,13 @@ impl<'a> Log<'a> {
         Ok(Self { header, ..log })
     }
 
-    /// The session id in the header.
+    /// The session id in the header. `None` if the header has none.
     pub fn session_id(&self) -> Option<&str> {
         self.header.session_id.as_ref().map(|field| field.value.as_str())
     }
 
-    /// The differences between log and schema that no tool refuses.
+    /// The warnings about differences between the log and its schema. No tool refuses a log because
+    /// of these.
     pub fn warnings(&self) -> Vec<Finding> {
         let mut warnings = Vec::new();
         let current = format!("v{}", self.schema.version);
@@ -115,12 +116,12 @@ impl<'a> Log<'a> {
         findings.map(|finding| finding.what).collect()
     }
 
-    /// Appends an entry to a section of the schema. If the log lacks the section, it is added in
-    /// the schema's order. Every byte of the log stays as it was.
+    /// Returns the log with an entry appended to a section of the schema. A section that the log
+    /// lacks is added in the order of the schema. Every byte of the log stays as it was.
     ///
     /// # Errors
     ///
-    /// The part of the entry that would change the structure of the log.
+    /// If the entry would change the structure of the log: the line of the entry, and why.
     pub fn append(&self, section: &str, text: &str, id: LogId<'_>) -> Result<String, ContentError> {
         let source = self.outline.source;
         let (at, heading) = match self.section(section) {
@@ -135,8 +136,9 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// A warning if an entry at the end of a section stands under a heading that it does not begin
-    /// with. Readers would take it for a part of what the heading names.
+    /// A warning if the entry, at the end of the section, comes below a heading of an earlier
+    /// entry. Readers would take the entry for a part of what that heading names. `None` if the
+    /// entry begins with a heading of the same or a higher rank.
     pub fn heading_above(&self, section: &str, entry: &str) -> Option<Finding> {
         let range = &self.section(section)?.range;
         let own = Outline::parse(entry).blocks.first().and_then(Block::level).unwrap_or(u8::MAX);

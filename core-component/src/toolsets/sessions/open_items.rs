@@ -6,11 +6,13 @@ use std::rc::Rc;
 use super::search::{Block, blocks};
 use crate::words::fold;
 
-/// An item of a document: a block or an item of a list, or a sentence that ends with a colon together
-/// with its list. Items of that list alone could say the opposite.
+/// An item of a document: a block, an item of a list, or a sentence that ends with a colon,
+/// together with the list after it. An item of that list without the sentence could say the
+/// opposite.
 pub(super) struct Item<'t> {
     pub section: Option<Rc<str>>,
-    /// The heading below that of the section.
+    /// The nearest heading above the item and below the heading of the section. Empty if there is
+    /// none.
     heading: Rc<str>,
     text: &'t str,
     /// The items of the list that the sentence introduces.
@@ -18,12 +20,12 @@ pub(super) struct Item<'t> {
 }
 
 impl Item<'_> {
-    /// The text with the heading that it stands below.
+    /// The text of the item, after its heading.
     pub fn text(&self) -> String {
         self.below(&self.heading)
     }
 
-    /// The text with its section and the heading that it stands below.
+    /// The text of the item, after its section and its heading.
     pub fn text_with_section(&self) -> String {
         let headings = [self.section.as_deref().unwrap_or_default(), &*self.heading];
         let headings: Vec<&str> = headings.into_iter().filter(|text| !text.is_empty()).collect();
@@ -55,27 +57,31 @@ pub(super) fn items(text: &str, is_log: bool) -> Vec<Item<'_>> {
     items
 }
 
-/// Finds the open items of a section, from the newest to the oldest one of all logs.
+/// Finds the open items of a section. The items of all logs have to come from the newest to the
+/// oldest.
 ///
-/// An item is closed if it is ticked, or if a later one with the same text is: below the same headings,
-/// or below none. Of open items with the same text and headings, the newest counts. The text of an item
-/// ends where its own list begins. It is told as long as something in that list is open.
+/// An item is closed if it is ticked, or if a later item with the same text is ticked below the
+/// same headings or below none. Of open items with the same text and headings, only the newest is
+/// returned. The compared text of an item ends where a list below it begins. A ticked item is still
+/// returned if a box in that list is open.
 #[derive(Default)]
 pub(super) struct OpenItems {
-    /// The headings and texts of ticked items.
+    /// The headings and texts of the ticked items.
     closed: BTreeSet<(String, String)>,
-    /// Those of open items.
+    /// The headings and texts of the open items that were returned.
     told: BTreeSet<(String, String)>,
     ignores_ticks: bool,
 }
 
 impl OpenItems {
-    /// `ignores_ticks` says that a tick closes nothing, as in a decision between several things.
+    /// If `ignores_ticks`, a tick closes no item: in a decision, a tick can mark one of several
+    /// choices.
     pub fn new(ignores_ticks: bool) -> Self {
         Self { ignores_ticks, ..Self::default() }
     }
 
-    /// The item as far as it is open. It is older than those before.
+    /// Returns what is open of an item, or `None` if nothing is. The item has to be older than the
+    /// items before.
     pub fn open<'t>(&mut self, mut item: Item<'t>) -> Option<Item<'t>> {
         let heading = plain(&item.heading);
         if item.list.is_empty() {
@@ -105,12 +111,13 @@ impl OpenItems {
     }
 }
 
-/// The text after the mark of an item of a list without numbers.
+/// The text after `- `, `* ` or `+ `. `None` if the text does not begin with one of these.
 fn without_bullet(text: &str) -> Option<&str> {
     ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark))
 }
 
-/// The text after the mark of an item of a list.
+/// The text after the mark of an item of a list, with or without a number. Without a mark, the text
+/// itself.
 fn without_mark(text: &str) -> &str {
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = [". ", ") "].iter().find_map(|mark| number.strip_prefix(mark));
@@ -118,7 +125,7 @@ fn without_mark(text: &str) -> &str {
     without_bullet(text).or(numbered).unwrap_or(text)
 }
 
-/// Whether an item is ticked, if it has a box, and its text.
+/// Whether the box of an item is ticked, and the text of the item. `None` if there is no box.
 fn tick(text: &str) -> (Option<bool>, &str) {
     let text = without_mark(text).trim_start();
     let boxes = [("[ ] ", false), ("[x] ", true), ("[X] ", true)];
@@ -128,7 +135,7 @@ fn tick(text: &str) -> (Option<bool>, &str) {
     boxed.unwrap_or((None, text))
 }
 
-/// The boxes of the list below an item.
+/// Whether the list below an item has open boxes and ticked boxes.
 struct Below {
     is_open: bool,
     is_ticked: bool,
@@ -144,7 +151,7 @@ impl Below {
     }
 }
 
-/// The text of an item before an empty line, its own list, or a block of code.
+/// The text of an item up to an empty line, the list below it, or a block of code.
 fn own(text: &str) -> String {
     let is_text = |line: &&str| {
         let line = line.trim();
@@ -155,7 +162,8 @@ fn own(text: &str) -> String {
     first.chain(lines.take_while(is_text)).collect::<Vec<_>>().join(" ")
 }
 
-/// The text in the form in which items are compared: without case, breaks of lines and a full stop.
+/// The form in which texts of items are compared: case-folded, on one line, without a full stop at
+/// the end.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     fold(words.join(" ").trim_end_matches(['.', '。']))

@@ -126,7 +126,7 @@ pub(super) fn read(
     })
 }
 
-/// The first section of this name.
+/// The first section of this name. The error lists the sections that the log has.
 fn named(outline: &Outline<'_>, name: &str) -> Result<Section, Error> {
     let mut sections = Section::all(outline);
     if let Some(index) = sections.iter().position(|section| section.name == name) {
@@ -138,7 +138,8 @@ fn named(outline: &Outline<'_>, name: &str) -> Result<Section, Error> {
     Err(Error::at(Code::InvalidSection, message, "section", format!("one of {names}")))
 }
 
-/// `SessionNotFound` with the days that have a log, or with the agents if this one has none.
+/// The error `SessionNotFound`. It names the days near this day that have a log, or the agents if
+/// this agent has no log.
 fn no_log(call: &Call<'_>, agent: &Agent<'_>, date: Date) -> Result<Error, Error> {
     let days = agent.sessions()?;
     let later = days.partition_point(|day| *day < date);

@@ -33,7 +33,7 @@ pub(super) struct Input {
     limit: u32,
 }
 
-/// Most summaries fit in one page.
+/// The default of `limit`: most summaries fit in one page.
 fn default_limit() -> u32 {
     50_000
 }

@@ -1,6 +1,6 @@
-//! The change that removes a text from a log, a summary or a schema, or all that a document has. The
-//! headings and the header of a log, and the headings of a schema, stay as they are: they are its
-//! structure.
+//! The change that removes a text from a log, a summary or a schema, or all text of a document. The
+//! structure of a document stays as it is: the headings and the header of a log, and the headings
+//! of a schema.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::forget::{REMOVED, Removal, marks, ranges_of, spliced};
 use crate::markdown::{BlockKind, Outline, Section};
 use crate::text::line_of;
 
-/// The most lines that are named.
+/// The most lines that a message names.
 const MAX_LINES: usize = 10;
 
 /// A document of an agent.
@@ -20,7 +20,8 @@ pub(super) enum Kind {
     Schema,
 }
 
-/// Puts a mark in the place of a text.
+/// Puts a mark in the place of a text. The structure keeps the text, and a message names its lines.
+/// Nothing is removed if Markdown would then read other parts differently.
 pub(super) fn remove_text(kind: Kind, text: &str, secret: &str) -> Removal {
     let ranges = ranges_of(secret, text);
     if ranges.is_empty() {
@@ -50,7 +51,7 @@ pub(super) fn remove_text(kind: Kind, text: &str, secret: &str) -> Removal {
 const UNSOUND: &str =
     "without this text, Markdown would read other parts of it differently: edit it by hand";
 
-/// Puts one mark in the place of all that is below each heading.
+/// Puts one mark in the place of all text below each heading.
 pub(super) fn remove_all(kind: Kind, text: &str) -> Removal {
     let outline = Outline::parse(text);
     let mut at = 0;
@@ -69,7 +70,7 @@ pub(super) fn remove_all(kind: Kind, text: &str) -> Removal {
     Removal { splices: marks(goes), left: None }
 }
 
-/// The ranges that stay as they are, in order.
+/// The ranges of the structure, which stay as they are, in order.
 fn structure(kind: Kind, outline: &Outline<'_>) -> Vec<Range<usize>> {
     let headings = outline.blocks.iter().filter(|block| {
         matches!(block.kind, BlockKind::Heading { level: 1 | 2, .. }) && kind != Kind::Summary
@@ -84,7 +85,8 @@ fn structure(kind: Kind, outline: &Outline<'_>) -> Vec<Range<usize>> {
     kept
 }
 
-/// Whether two documents have blocks of the same kinds, and as many sections of different names.
+/// Whether two documents have blocks of the same kinds, and the same number of different section
+/// names.
 fn has_same_structure(one: &Outline<'_>, other: &Outline<'_>) -> bool {
     let is_same = |(one, other): (&BlockKind, &BlockKind)| match (one, other) {
         (BlockKind::Heading { level: one, .. }, BlockKind::Heading { level: other, .. }) => {

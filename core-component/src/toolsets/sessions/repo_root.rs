@@ -7,7 +7,8 @@ use crate::tool::Call;
 /// The rules for `repo_root`, in words.
 pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
 
-/// The repository of a call that gives none: the only one that is granted by its top level.
+/// The repository of a call without `repo_root`: the only one that is granted by its top level. Of
+/// several, only those that can be opened count, if any can.
 ///
 /// # Errors
 ///
@@ -35,7 +36,7 @@ pub(super) fn default_root(call: &Call<'_>) -> Result<String, Error> {
     Err(Error::at(Code::InvalidInput, what, "repo_root", accepted))
 }
 
-/// Checks the form of the path. The core does it, so that every host refuses the same paths.
+/// Checks the form of the path. The core checks it, so that every host refuses the same paths.
 pub(super) fn check_root(path: &str) -> Result<(), Error> {
     let drive = |path: &str| {
         path.get(1..3).is_some_and(|sign| sign == ":\\" || sign == ":/")

@@ -12,16 +12,17 @@ use crate::source::Owner;
 use crate::time::Date;
 use crate::tool::{Call, Checked, Resume, ToolError};
 
-/// The most repositories that are read.
+/// The most repositories that a resumption reads.
 const MAX_REPOSITORIES: usize = 20;
 
-/// The most agents of a repository whose logs are listed to find the last log of all, and how many of
-/// them are read until one has something to go on with.
+/// The most agents of a repository whose logs are listed to find the latest log, and the most of
+/// these agents whose documents are read until one has something to go on with.
 const MAX_AGENTS: usize = 50;
 const MAX_READ_AGENTS: usize = 5;
 
-/// The most logs of an agent with something to go on with, the most logs that are read for them, and how
-/// many bytes of them end the reading: a client waits for this when a session begins.
+/// The most logs of an agent that have something to go on with, the most logs that are read to find
+/// them, and the number of read bytes that ends the reading: a client waits for this when a session
+/// begins.
 const MAX_LOGS: usize = 20;
 const MAX_READ: usize = 100;
 const MAX_BYTES: usize = 256 << 10;
@@ -30,13 +31,13 @@ const DECISIONS: &str = "Decisions";
 const OPEN_QUESTIONS: &str = "Open Questions";
 const NEXT_ACTIONS: &str = "Next Actions";
 
-/// The sections of the default schema to go on with.
+/// The sections of the default schema that tell what to go on with.
 const TO_GO_ON: [&str; 3] = [DECISIONS, OPEN_QUESTIONS, NEXT_ACTIONS];
 
 pub(super) const RESUME: Resume =
     Resume { toolset: "sessions", first_tool: "start_session", collect };
 
-/// Adds the parts of one repository or of all that are granted by their top levels.
+/// Adds the parts of one repository, or of all that are granted by their top levels.
 fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     let roots = match parts.repo_root {
         Some(root) => vec![root.to_owned()],
@@ -72,8 +73,8 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
     Ok(())
 }
 
-/// The agent with the last log among those of which there is something to tell, or among all if there is
-/// nothing; the first one in byte order among equals.
+/// The agent with the latest log among those with something to report, or among all if none has
+/// anything. Of several with a log of the same day, the first one in byte order.
 fn last_at_work(
     call: &Call<'_>,
     root: &str,
@@ -101,7 +102,7 @@ fn last_at_work(
 #[derive(Default)]
 struct Told {
     parts: Vec<Part>,
-    /// The documents that could not be read, and why.
+    /// Warnings, such as those about documents that could not be read.
     warnings: Vec<String>,
 }
 
@@ -135,7 +136,7 @@ impl Told {
     }
 }
 
-/// Adds the sections to go on with, each from all of the last logs.
+/// Adds a part for each section to go on with. A part has the open items of all the last logs.
 fn add_last_logs(
     call: &Call<'_>,
     agent: &Agent<'_>,
@@ -198,8 +199,8 @@ fn add_last_logs(
     Ok(())
 }
 
-/// Adds the items of a log to their sections, and returns whether there are any. It is older than the
-/// logs before.
+/// Adds the items of a log to their sections. Returns whether there are any. The log has to be
+/// older than the logs before.
 fn add_log(date: Date, text: &str, sections: &mut [Section]) -> bool {
     let mut has_items = false;
     for item in items(text, true).into_iter().rev() {
@@ -211,7 +212,7 @@ fn add_log(date: Date, text: &str, sections: &mut [Section]) -> bool {
     has_items
 }
 
-/// A section of all logs.
+/// A section, with its items in all logs that are read.
 struct Section {
     name: String,
     open: OpenItems,
@@ -237,7 +238,7 @@ impl Section {
         self.told.is_empty()
     }
 
-    /// The items. Each begins with its day if they are of several days.
+    /// The open items. The text of each begins with its day if the items are of several days.
     fn items(&self) -> Vec<Item> {
         let mut days = self.told.iter().map(|(day, _)| day);
         let first = days.next();
@@ -250,8 +251,8 @@ impl Section {
     }
 }
 
-/// The sections to go on with: those of the default schema, or all if a team's schema has none of
-/// these.
+/// The sections to go on with: those of the default schema that `sections` has, or all `sections`
+/// if it has none of these.
 fn to_go_on(mut sections: Vec<String>) -> Vec<String> {
     let is_known = |section: &String| TO_GO_ON.contains(&section.as_str());
     if sections.iter().any(is_known) {

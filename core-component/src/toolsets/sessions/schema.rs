@@ -42,7 +42,7 @@ const MAX_SECTION_CHARACTERS: usize = 100;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Schema {
     pub version: u32,
-    /// The line of the title, which has the version.
+    /// The number of the line with the title, which has the version.
     title_line: usize,
     /// The sections that accept entries, in order.
     pub sections: Vec<String>,
@@ -117,7 +117,7 @@ impl Schema {
     }
 }
 
-/// Checks the name of a section that follows the sections `known`.
+/// Checks the name of a section. `known` has the sections before it.
 fn check_section(name: &str, known: &[String]) -> Result<(), String> {
     if name == HEADER || known.iter().any(|known| known == name) {
         return Err(format!("section `{name}` appears twice"));

@@ -1,4 +1,4 @@
-//! The entries of logs and summaries, as entries of a search.
+//! The logs and summaries of agents, as entries of a search.
 
 use std::rc::Rc;
 
@@ -17,15 +17,17 @@ use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source, ToolError};
 use crate::vectors;
 
-/// Why a link or a directory is not read, to follow its path.
+/// Why a link or a directory in the place of a document is not read. Messages put this after the
+/// path.
 pub(super) const NO_FILE: &str =
     "is a link or no file, and was not searched: put the file itself there";
 
-/// Why the logs below a link or a file are not read, to follow its path.
+/// Why no log is read if a link or a file is in the place of an agent's directory. Messages put
+/// this after the path.
 pub(super) const NO_DIRECTORY: &str =
     "is a link or a file, and was not searched: put the directory of the agent there";
 
-/// The most characters of a heading that count.
+/// The most characters of a heading that a search uses.
 const MAX_HEADING: usize = 200;
 
 pub(super) const SOURCE: Source = Source {
@@ -36,8 +38,8 @@ pub(super) const SOURCE: Source = Source {
     collections,
 };
 
-/// The collections of the agents that the caller may use, in the repositories that are granted by their
-/// top levels. A repository that cannot be read has none.
+/// The collections of the index: one for each agent that the caller may use, in each repository
+/// that is granted by its top level. A repository that cannot be read has none.
 fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     let mut collections = Vec::new();
     for root in call.storage.list_repositories().map_err(Error::from)? {
@@ -51,7 +53,7 @@ fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     Ok(collections)
 }
 
-/// Adds the logs and summaries of one repository or of all that are granted by their top levels.
+/// Adds the logs and summaries of one repository, or of all that are granted by their top levels.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     if let Some(root) = &collector.request.repo_root {
         return Ok(add_repository(call, root, collector)?);
@@ -124,7 +126,7 @@ pub(super) fn owner(root: &str, agent: &str) -> Owner {
     Owner::new("sessions").with_repository(root).with_agent(agent)
 }
 
-/// Reads the entries of a log again.
+/// Reads the entries of a document again, by its path. `None` if the document cannot be read.
 fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries>, Error> {
     let Owner { repo_root: Some(root), agent: Some(name), .. } = owner else { return Ok(None) };
     let path = in_tree(path);
@@ -155,9 +157,9 @@ struct Document {
 /// The outcome of a search in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Added {
-    /// It was searched, or the answer warns of it.
+    /// The document was searched, or does not exist, or the answer has a warning about it.
     Done,
-    /// The search had too little work left for it.
+    /// The search had too little work left for the document.
     Skipped,
 }
 
@@ -168,7 +170,8 @@ struct Text {
 }
 
 impl Agent<'_> {
-    /// Adds the summary and the logs, the newest first. Returns how many were skipped.
+    /// Adds the summary and the logs, the newest log first. Returns how many documents were skipped
+    /// because the work of the search was used up.
     fn add_documents(&self, collector: &mut Collector<'_>) -> Result<u64, Error> {
         let request = collector.request;
         let place = Place::repository(self.root);
@@ -182,7 +185,7 @@ impl Agent<'_> {
         Ok(skipped)
     }
 
-    /// The logs, the oldest first.
+    /// Lists the logs, the oldest first.
     fn logs(&self, collector: &mut Collector<'_>) -> Result<Vec<(Document, Status)>, Error> {
         let logs = format!("{}/logs", self.name);
         let files = match self.tree.list(Area::Documents, &logs) {
@@ -226,7 +229,7 @@ impl Agent<'_> {
         Ok(Added::Done)
     }
 
-    /// Adds the entries of a log, from the index if it knows the log.
+    /// Adds the entries of a log. Takes them from the index if the index knows the log.
     fn add_log(
         &self,
         log: &Document,
@@ -243,7 +246,7 @@ impl Agent<'_> {
             collector.add_known(in_repository(&log.path), index, known);
             return Ok(Added::Done);
         }
-        // A text has no less work than bytes.
+        // Searching a text takes at least as much work as the text has bytes.
         if OF_DOCUMENT + status.size > work.left() {
             return Ok(Added::Skipped);
         }
@@ -286,7 +289,8 @@ impl Agent<'_> {
         }
     }
 
-    /// The contents of a document, if it exists and can be searched.
+    /// Reads a document. `None` if it does not exist, or if it cannot be searched, of which a
+    /// warning is added.
     fn text_or_warning(
         &self,
         document: &Document,
@@ -308,7 +312,8 @@ impl Agent<'_> {
         })
     }
 
-    /// The contents of a document, or why it cannot be searched.
+    /// Reads a document. `None` if it does not exist. The inner error says why it cannot be
+    /// searched.
     fn text(&self, document: &Document) -> Result<Result<Option<Text>, &'static str>, Error> {
         let read = self.tree.read(Area::Documents, &document.path, MAX_PARSED_BYTES);
         Ok(match read {
@@ -356,24 +361,27 @@ impl Agent<'_> {
 /// A block of a document, or an item of a list.
 pub(super) struct Block<'t> {
     pub section: Option<Rc<str>>,
-    /// The heading below that of the section.
+    /// The nearest heading above the block and below the heading of the section. Empty if there is
+    /// none.
     pub heading: Rc<str>,
     pub text: &'t str,
-    /// Whether it is the first of its section. Those of one section belong together.
+    /// Whether the block is the first of its section. The blocks of a section belong together.
     begins_run: bool,
-    /// The number of characters before the block that holds it.
+    /// The number of characters of the document before the block. For an item of a list, before the
+    /// whole list.
     from: usize,
 }
 
 impl Block<'_> {
-    /// Words that it is found by, too.
+    /// The headings of the block. Words in them find the block, too.
     fn about(&self) -> String {
         format!("{} {}", self.section.as_deref().unwrap_or_default(), self.heading)
     }
 }
 
-/// The blocks of a document and the work to search them, if the search has enough left to find them,
-/// too. Each is searched by itself: a dash in the title of a log makes no block costlier.
+/// The blocks of a document, and the work to search them. `None` if the search has too little work
+/// left. Each block is priced by itself: a dash in the title of a log does not make the blocks more
+/// expensive.
 fn affordable<'t>(text: &'t str, is_log: bool, work: &Budget) -> Option<(Vec<Block<'t>>, u64)> {
     if !work.take(OF_DOCUMENT + text.len() as u64) {
         return None;
@@ -384,15 +392,15 @@ fn affordable<'t>(text: &'t str, is_log: bool, work: &Budget) -> Option<(Vec<Blo
     work.take(of_blocks).then_some((blocks, OF_ENTRY + of_blocks))
 }
 
-/// The blocks of a document without the headings. A log's header is left out. The index of documents
-/// knows them by their order, so other blocks need another version of it.
+/// The blocks of a document, without the headings and without a log's header. The index refers to
+/// the blocks by their order, so a change of this division needs another version of the index.
 pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     let outline = Outline::parse(text);
     let mut blocks = Vec::new();
     let mut section: Option<Rc<str>> = None;
     let mut heading: Rc<str> = Rc::default();
     let mut begins_run = true;
-    // The characters before a block, counted on from the block before.
+    // The number of characters before a block, counted on from the block before.
     let mut at = 0;
     let mut from = 0;
     for block in &outline.blocks {
@@ -418,12 +426,12 @@ pub(super) fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The beginning of a heading. Each block below it is found by that.
+/// The beginning of a heading, by which each block below it is found.
 fn beginning(heading: &str) -> Rc<str> {
     heading.trim().chars().take(MAX_HEADING).collect::<String>().into()
 }
 
-/// Whether it is the section with the agent and the date.
+/// Whether the section is the header, with the agent and the date.
 fn is_header(section: &str) -> bool {
     section == super::schema::HEADER
 }

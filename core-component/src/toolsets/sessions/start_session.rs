@@ -57,7 +57,7 @@ impl Tool for StartSession {
         let mut output = if state.missing.is_empty() {
             state.output
         } else {
-            // Other writers may have created documents meanwhile, so read again under the lock.
+            // Reads again under the lock: other writers may have created documents since.
             agent.change(call, |writer| {
                 let state = State::read(&agent, date)?;
                 writer.commit(&state.missing)?;
@@ -69,7 +69,7 @@ impl Tool for StartSession {
     }
 }
 
-/// Warns of a day after tomorrow. Tomorrow may be today in the zone of the caller's user.
+/// The warning about a day after tomorrow. Tomorrow may be today in the zone of the caller's user.
 fn future(date: Date, today: Date) -> Option<String> {
     let is_after_tomorrow = today.plus_days(1).is_some_and(|tomorrow| date > tomorrow);
     is_after_tomorrow.then(|| {

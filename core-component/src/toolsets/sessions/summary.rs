@@ -56,7 +56,8 @@ impl<'a> Summary<'a> {
         named.map(|section| line_of(self.outline.source, section.range.start)).collect()
     }
 
-    /// The name of a section that differs from this one only in what people vary.
+    /// The name of an existing section that differs only in case, spaces, accents, punctuation or
+    /// numbering.
     pub fn near(&self, name: &str) -> Option<&str> {
         let key = likeness_key(name);
         self.names().find(|near| likeness_key(near) == key)
@@ -67,12 +68,12 @@ impl<'a> Summary<'a> {
         self.sections.iter().map(|section| section.name.as_str())
     }
 
-    /// The text of a section below its heading.
+    /// The text of a section below its heading. `None` if there is no such section.
     pub fn body(&self, name: &str) -> Option<&str> {
         self.section(name).map(|section| &self.outline.source[section.body()])
     }
 
-    /// Whether a section has nothing below its heading.
+    /// Whether the section exists and has nothing but blank lines below its heading.
     pub fn is_empty(&self, name: &str) -> bool {
         self.body(name).is_some_and(|body| lines(body).all(|(_, line)| is_blank(line)))
     }
@@ -114,12 +115,13 @@ impl<'a> Summary<'a> {
         findings
     }
 
-    /// Appends a text to a section. A missing section is added at the end of the document. Nothing
-    /// else changes.
+    /// Returns the document with a text appended to a section. A missing section is added at the
+    /// end of the document. Nothing else changes.
     ///
     /// # Errors
     ///
-    /// The part of the text that would change the structure of the document.
+    /// If the text would change the structure of the document, or if a block of the document is not
+    /// closed.
     pub fn append(&self, section: &str, text: &str) -> Result<String, EditError> {
         self.check_closed(&self.outline)?;
         let source = self.outline.source;
@@ -130,12 +132,13 @@ impl<'a> Summary<'a> {
         Ok(insert(&self.outline, content_end(source, &range), heading, text, |_| Ok(()))?)
     }
 
-    /// Replaces the body of a section with a text; an empty text clears it. A missing section is
-    /// added at the end of the document. Nothing else changes.
+    /// Returns the document with another body of a section. An empty text clears the section. A
+    /// missing section is added at the end of the document. Nothing else changes.
     ///
     /// # Errors
     ///
-    /// The part of the text that would change the structure of the document.
+    /// If the text would change the structure of the document, or if a block of the document is not
+    /// closed.
     pub fn replace(&self, section: &str, text: &str) -> Result<String, EditError> {
         let Some(found) = self.section(section) else {
             return self.append(section, text);
@@ -147,7 +150,7 @@ impl<'a> Summary<'a> {
         let outline = Outline::parse(&cleared);
         self.check_cleared(&body, &outline)?;
         if outline.open_at_end().is_some() {
-            // The block was open before, too. This error has its line in the stored document.
+            // The block was open before this change. The error has its line in the stored document.
             self.check_closed(&self.outline)?;
         }
         if text.is_empty() {
@@ -156,12 +159,13 @@ impl<'a> Summary<'a> {
         Ok(insert(&outline, body.start, None, text, |_| Ok(()))?)
     }
 
-    /// Replaces the body of a section by one that was made of it. Line ends and blank lines stay as they
-    /// are, unless Markdown would read other blocks than without them.
+    /// Replaces the body of a section by an edited form of it. Line ends and blank lines of `body`
+    /// stay as they are, unless Markdown would read other blocks than without them.
     ///
     /// # Errors
     ///
-    /// The part of the body that would change the structure of the document.
+    /// If the body would change the structure of the document, or if a block of the document is not
+    /// closed.
     pub fn replace_body(&self, section: &str, body: &str) -> Result<String, EditError> {
         let checked = self.replace(section, without_blank_ends(body))?;
         let Some(found) = self.section(section) else { return Ok(checked) };
@@ -175,13 +179,14 @@ impl<'a> Summary<'a> {
         Ok(if is_same { exact } else { checked })
     }
 
-    /// Removes a section that is empty, with the blank lines below it if there is one above it. At
-    /// the end of the document, one blank line above it goes too. Nothing else changes. None if the
-    /// parts around it would be read differently.
+    /// Returns the document without an empty section. The blank lines below the section go, too, if
+    /// one is above it. At the end of the document, one blank line above it goes, too. Nothing else
+    /// changes. `None` if there is no such section, or if Markdown would read the parts around it
+    /// differently.
     ///
     /// # Errors
     ///
-    /// A block that is open at the end.
+    /// If a block of the document is not closed.
     pub fn remove(&self, section: &str) -> Result<Option<String>, EditError> {
         self.check_closed(&self.outline)?;
         let source = self.outline.source;
@@ -202,8 +207,8 @@ impl<'a> Summary<'a> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Every other block has to stay the same without the section's body. It may not if the body
-    /// defines a link that another heading uses.
+    /// Checks that all blocks outside of `body` are the same in `cleared`, the document without
+    /// that body. A block changes if the body defines a link that a heading uses.
     fn check_cleared(&self, body: &Range<usize>, cleared: &Outline<'_>) -> Result<(), EditError> {
         let outside = |block: &&Block| !body.contains(&block.range.start);
         let mut others = self.outline.blocks.iter().filter(outside);
@@ -231,12 +236,12 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// The blocks of a document, with line feeds.
+/// The blocks of a document, with line feeds as line ends.
 fn blocks_of(text: &str) -> Vec<(BlockKind, String)> {
     let outline = Outline::parse(text);
     let blocks = outline.blocks.iter();
     blocks.map(|block| (block.kind.clone(), normalise_line_ends(outline.text(block)))).collect()
 }
 
-/// How many sections that appear twice are reported.
+/// The most sections that are reported because they appear twice.
 const MAX_FINDINGS: usize = 20;

@@ -96,6 +96,8 @@ enum Edit {
 }
 
 impl Edit {
+    /// Reads the change that the input asks for.
+    ///
     /// # Errors
     ///
     /// `InvalidInput` for fields that contradict each other. `InvalidContent` for a control
@@ -104,7 +106,8 @@ impl Edit {
         let refused = |field: &str, message: &str, accepted: &str| {
             Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
         };
-        // Some clients send every field: an empty text beside the other form is none.
+        // Some clients send every field. An empty `content` beside `old_text` does not count, and
+        // neither does an empty `new_text` beside `content`.
         let old = input.old_text.as_deref();
         let content = input.content.as_deref().filter(|text| old.is_none() || !text.is_empty());
         let is_other = |text: &&str| content.is_none() || !text.is_empty();
@@ -213,8 +216,9 @@ fn update(
     Ok(Output { summary_file, section, mode: *mode, created_section, warnings })
 }
 
-/// Returns whether the section has to be added. `InvalidSection` if it cannot be, appears twice, is
-/// nearly another, or cannot be removed.
+/// Returns whether the section has to be added. Fails with `InvalidSection` if the section appears
+/// twice, is missing and cannot be added, has nearly the name of another, or is not empty and shall
+/// be removed.
 fn check_section(
     summary: &Summary<'_>,
     section: &str,
@@ -272,7 +276,8 @@ fn check_section(
     }
 }
 
-/// Asks whether an existing section was meant, whose name is near that of the added one.
+/// The warning that asks whether an existing section was meant, whose name is near that of the
+/// added section.
 fn near_section(summary: &Summary<'_>, section: &str) -> Option<String> {
     let names: Vec<String> = summary.names().map(str::to_owned).collect();
     let question = did_you_mean(section, &names)?;
@@ -289,7 +294,7 @@ fn not_removable(section: &str) -> Error {
     Error::at(Code::InvalidSection, message, "section", "a section between blank lines".into())
 }
 
-/// The version of the caller is not that of the summary.
+/// The error if the caller's version is not the version of the summary.
 fn conflict() -> Error {
     let message = conflict_message("the summary", "read_summary");
     Error::at(Code::Conflict, message, "version", "that which `read_summary` returns now".into())

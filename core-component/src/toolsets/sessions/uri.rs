@@ -14,7 +14,7 @@ pub(super) enum Part {
     Log(Date),
 }
 
-/// The agent and the part in a URI. None if the toolset has no resource with this URI.
+/// The agent and the part that a URI names. `None` if the toolset has no resource with this URI.
 pub(super) fn parse(uri: &str) -> Option<(AgentName, Part)> {
     let (agent, part) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let part = match part {
@@ -24,7 +24,7 @@ pub(super) fn parse(uri: &str) -> Option<(AgentName, Part)> {
     Some((AgentName::parse(agent)?, part))
 }
 
-/// The URI of the resource that changes with a document of the tree.
+/// The URI of the resource that shows a document of the tree. `None` if no resource shows it.
 pub(super) fn changed_by(path: &str) -> Option<String> {
     let (agent, file) = path.split_once('/')?;
     let part = match file {

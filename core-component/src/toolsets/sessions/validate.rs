@@ -8,7 +8,7 @@ use super::finding::Severity;
 use crate::page::{CURSOR_ACCEPTED, invalid_cursor_message};
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The limits of one page: files, and bytes of these files.
+/// The most files of a page, and the most bytes of these files. A single file may have more.
 const MAX_SUBJECTS: usize = 200;
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -93,7 +93,8 @@ impl Tool for Validate {
     }
 }
 
-/// Whether an earlier page can have returned this cursor. Its file may be gone since, but not its agent.
+/// Whether an earlier page can have returned this cursor. The file may be removed since, but not
+/// its agent.
 fn was_given(cursor: &str, subjects: &[Subject]) -> bool {
     if subjects.iter().any(|subject| subject.path == cursor) {
         return true;

@@ -12,25 +12,25 @@ use crate::time::Timestamp;
 use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::memory::{Memory, column_text};
 
-/// The batch of an agent.
+/// The batch of an agent: recent memories for which a model was asked for a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::toolsets::layers) struct Batch {
     pub id: i64,
-    /// A JSON array.
+    /// The ids of the memories, as a JSON array.
     ids: String,
-    /// Of the texts when the batch was made.
+    /// The digest of the memories' texts when the batch was made.
     digest: String,
 }
 
 impl Batch {
-    /// Whether these are all memories of the batch, with the texts that a model got.
+    /// Whether `memories` are all memories of the batch, with the texts that a model got.
     pub fn is_of(&self, memories: &[Memory]) -> bool {
         self.ids == ids(memories) && self.digest == digest(memories)
     }
 }
 
 impl Reader<'_> {
-    /// The agent's batch.
+    /// The agent's batch. `None` if the agent has none.
     pub fn batch(&self) -> Result<Option<Batch>, Error> {
         let sql = "SELECT id, ids, digest FROM layers_batches WHERE agent_id = ?1";
         let rows = self.rows("layers_batches", sql, [text(self.agent)], 1)?;
@@ -44,7 +44,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// The memories of a batch that are still there and can be summarised, the oldest first.
+    /// The memories of a batch that still exist and can be summarised, the oldest first.
     pub fn memories_of(&self, batch: &Batch) -> Result<Vec<Memory>, Error> {
         let is_one = is_in_integers(self.dialect(), "id", "?2");
         let sql = format!(
@@ -58,7 +58,7 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Makes the batch of the agent, which has none.
+    /// Makes a batch of these memories. The agent must not have one.
     pub fn add_batch(&mut self, memories: &[Memory]) -> Result<Batch, Error> {
         let ids = ids(memories);
         let digest = digest(memories);
@@ -69,7 +69,7 @@ impl Writer<'_> {
         Ok(Batch { id: self.insert(sql, parameters)?, ids, digest })
     }
 
-    /// Removes the agent's batch, if there is one. Its memories stay.
+    /// Removes the agent's batch, if there is one. The memories of the batch stay.
     pub fn remove_batch(&mut self) -> Result<(), Error> {
         let sql = "DELETE FROM layers_batches WHERE agent_id = ?1";
         self.execute(&[statement(sql, [self.agent()])])
@@ -85,7 +85,7 @@ pub(in crate::toolsets::layers) fn waiting(
     names(view, sql, vec![Value::Integer(now.milliseconds())])
 }
 
-/// The agent of a batch; none if nothing is left to do.
+/// The agent of a batch. `None` if the batch is no longer stored.
 pub(in crate::toolsets::layers) fn agent_of(
     view: &dyn Transaction,
     batch: i64,
@@ -102,7 +102,8 @@ fn names(view: &dyn Transaction, sql: &str, with: Vec<Value>) -> Result<Vec<Stri
     rows.map(|mut row| into_text(row.swap_remove(0))).collect()
 }
 
-/// Takes a lease of a batch, unless another host has one.
+/// Takes a lease of a batch for `seconds`. Returns false if another host has a lease, or if the
+/// batch is no longer stored.
 pub(in crate::toolsets::layers) fn lease(
     transaction: &dyn Transaction,
     batch: i64,

@@ -7,14 +7,14 @@ use crate::forget::REMOVED;
 use crate::storage::database::Value;
 use crate::toolsets::layers::error::Error;
 
-/// A layer: the name that hits of a search have of it, its table, and the columns with text.
+/// A layer: its name in the hits of a search, its table, and the columns with text.
 struct Layer {
     name: &'static str,
     table: &'static str,
     columns: &'static [&'static str],
 }
 
-/// Where a text may be.
+/// The layers in which a text may be.
 const LAYERS: [Layer; 5] = [
     Layer { name: "core", table: CORE, columns: &["memory"] },
     Layer { name: "recent", table: RECENT, columns: &["memory"] },
@@ -23,18 +23,18 @@ const LAYERS: [Layer; 5] = [
     Layer { name: "compost", table: "memory_compost", columns: &["summary"] },
 ];
 
-/// The table whose texts are different from each other.
+/// The table in which no two texts of an agent are equal.
 const CORE: &str = "core_memories";
 
-/// The table whose rows a batch may name.
+/// The table whose rows can be in a batch.
 const RECENT: &str = "recent_memories";
 
-/// Rows of an agent.
+/// Some rows of an agent.
 #[derive(Debug, Default)]
 pub(in crate::toolsets::layers) struct Rows {
-    /// The name of each layer that has some, and their ids.
+    /// The ids of the rows, by the name of their layer.
     pub rows: Vec<(String, Vec<i64>)>,
-    /// Whether there may be more.
+    /// Whether there may be further rows.
     pub has_more: bool,
 }
 
@@ -71,8 +71,8 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Puts a mark in the place of a text, wherever it occurs in a layer, in at most `most` rows of
-    /// each. Returns the rows that had it.
+    /// Puts a mark in the place of a text in all layers, in at most `most` rows of each layer.
+    /// Returns the rows that had the text.
     pub fn forget(&mut self, secret: &str, most: u32) -> Result<Rows, Error> {
         let found = self.reader().with_text(secret, most)?;
         for (name, ids) in &found.rows {
@@ -91,8 +91,8 @@ impl Writer<'_> {
         Ok(found)
     }
 
-    /// As [`forget`](Self::forget), in core memories. One that becomes the same as another is one: the
-    /// last of them stays.
+    /// Like [`forget`](Self::forget), in core memories. If two core memories become equal, only the
+    /// last one stays.
     fn forget_in_core(&mut self, secret: &str, ids: &[i64]) -> Result<(), Error> {
         let is_one = is_in_integers(self.transaction.dialect(), "id", "?4");
         let without = without("memory");
@@ -112,7 +112,7 @@ impl Writer<'_> {
         self.execute(&statements)
     }
 
-    /// Deletes a row. Returns whether the agent had it.
+    /// Deletes a row of a layer for good. Returns whether the agent had the row.
     pub fn forget_row(&mut self, layer: &str, id: i64) -> Result<bool, Error> {
         let has_row = self.reader().has_row(layer, id)?;
         let Some(Layer { table, .. }) = layer_of(layer).filter(|_| has_row) else {
@@ -126,7 +126,7 @@ impl Writer<'_> {
 
     fn note_forgotten(&mut self, table: &'static str, ids: Vec<i64>) -> Result<(), Error> {
         if table == RECENT {
-            // Its digest is one of the old texts. The next add makes another batch.
+            // The batch has a digest of the old texts. The next add makes another batch.
             self.remove_batch()?;
         }
         let ids = if table == "current_task" { vec![OF_TASK] } else { ids };
@@ -135,17 +135,17 @@ impl Writer<'_> {
     }
 }
 
-/// SQL for a column without a text.
+/// SQL for the value of a column with a mark in the place of a text.
 fn without(column: &str) -> String {
     format!("replace(replace({column}, ?1, ?2), ?3, ?2)")
 }
 
-/// The parameters 1 to 3 of [`without`], and as the fourth one the ids of rows.
+/// The parameters 1 to 3 of the SQL of [`without`], and as the fourth one the ids of rows.
 fn parameters_of_without(secret: &str, ids: &[i64]) -> [Value; 4] {
     [text(secret), text(REMOVED), text(&with_crlf(secret)), json(ids)]
 }
 
-/// A text as a program of Windows may have stored it.
+/// A text with the line ends of Windows, as another program may have stored it.
 fn with_crlf(secret: &str) -> String {
     secret.replace('\n', "\r\n")
 }

@@ -1,7 +1,7 @@
 //! Reading an agent's rows.
 //!
-//! Another program may store a value of another type than the schema has. A row with one is left out,
-//! and a warning names it.
+//! Another program may store a value of another type than the schema has. A row with such a value
+//! is left out, and a warning names the row.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::storage::database::{Dialect, Statement, Transaction, Value};
 use crate::toolsets::layers::error::{Code, Error};
 use crate::toolsets::layers::memory::{Compost, Counts, Episode, Memory, Task};
 
-/// The most core memories that a call gives.
+/// The most core memories that a call reads.
 const MAX_CORE: u32 = 100_000;
 
 /// SQL for a recent memory that can be summarised. Another program may have stored a blob, or a text
@@ -21,32 +21,34 @@ const MAX_CORE: u32 = 100_000;
 pub(super) const IS_SUMMARISABLE: &str =
     "typeof(memory) = 'text' AND octet_length(memory) <= 65536";
 
-/// The most rows that are named: recent memories that cannot be summarised, or rows that cannot be
-/// read.
+/// The most rows that a warning names: recent memories that cannot be summarised, or rows that
+/// cannot be read.
 const MAX_NAMED: u32 = 10;
 
 /// An agent's rows in one view.
 pub(in crate::toolsets::layers) struct Reader<'a> {
-    /// `None` if the database does not exist.
+    /// The transaction of the view. `None` if the database does not exist.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) agent: &'a str,
     tables: Tables,
-    /// Whether our own tables have the agent.
+    /// Whether `layers_agents` has the agent.
     pub(super) is_known: bool,
-    /// The reasons why rows were left out, by table and id.
+    /// By table and id of each row that was left out, why the row cannot be read.
     unreadable: RefCell<BTreeMap<(String, i64), String>>,
 }
 
 impl<'a> Reader<'a> {
-    /// Of a database that does not exist.
+    /// A reader of a database that does not exist.
     pub fn empty(agent: &'a str) -> Self {
         let unreadable = RefCell::default();
         Self { view: None, agent, tables: Tables::none(), is_known: false, unreadable }
     }
 
+    /// A reader of the agent's rows in this view.
+    ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` where another agent's name differs only in case.
+    /// `INVALID_INPUT` if another agent's name differs only in case.
     pub fn new(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
         let tables = Tables::read(view)?;
         if tables.has_ours() {
@@ -55,7 +57,7 @@ impl<'a> Reader<'a> {
         Self::with_tables(view, tables, agent)
     }
 
-    /// Of a database whose version is known.
+    /// Like [`new`](Self::new), for a database whose version was checked.
     pub(super) fn with_tables(
         view: &'a dyn Transaction,
         tables: Tables,
@@ -69,16 +71,16 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Whether our own tables know the agent: it has memories or had some.
     pub(super) fn dialect(&self) -> Dialect {
         self.view.map_or(Dialect::Sqlite, Transaction::dialect)
     }
 
+    /// Whether `layers_agents` has the agent: the agent has memories or had some.
     pub fn has_agent(&self) -> bool {
         self.is_known
     }
 
-    /// Whether our own tables have the agent.
+    /// Whether `layers_agents` has the agent. Fails if another agent's name differs only in case.
     fn find_agent(&self) -> Result<bool, Error> {
         let is_name = is_name(self.dialect(), "agent_id", "lower_id", "?1");
         let sql = format!("SELECT agent_id FROM layers_agents WHERE {is_name}");
@@ -91,7 +93,7 @@ impl<'a> Reader<'a> {
             twin = Some(name);
         }
         match twin {
-            // The program of spec 002 may have made both.
+            // If the agent has rows, the program of spec 002 made both agents.
             Some(twin) if !self.has_rows()? => Err(Error::case_twin(self.agent, &twin)),
             _ => Ok(false),
         }
@@ -107,7 +109,7 @@ impl<'a> Reader<'a> {
         Ok(!self.rows("core_memories", sql, [text(self.agent)], 1)?.is_empty())
     }
 
-    /// The rows of a statement; none where there is no such table.
+    /// The rows of a statement. Empty if the table does not exist.
     pub(super) fn rows(
         &self,
         table: &str,
@@ -123,7 +125,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An entry of a row whose first column is its id. `None` if the row cannot be read.
+    /// Reads an entry from a row whose first column is its id. `None` if the row cannot be read: a
+    /// warning will name the row.
     pub(super) fn entry<T>(
         &self,
         table: &str,
@@ -141,8 +144,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// At most `most` entries of a statement that has the limit as its parameter 2. It is asked again
-    /// if some of its rows cannot be read.
+    /// Reads at most `most` entries. Parameter 2 of the statement is its limit. If some rows cannot
+    /// be read, the statement runs again with a higher limit.
     fn entries<T>(
         &self,
         table: &str,
@@ -167,7 +170,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The warnings of the rows that were left out since the view began.
+    /// The warnings about the rows that this reader has left out.
     pub fn warnings(&self) -> Vec<String> {
         let unreadable = self.unreadable.borrow();
         let named = unreadable.iter().take(MAX_NAMED as usize);
@@ -187,7 +190,7 @@ impl<'a> Reader<'a> {
         self.entries("core_memories", sql, MAX_CORE, Row::memory)
     }
 
-    /// The core memory with exactly this text.
+    /// The id of the core memory with exactly this text. `None` if there is none.
     pub fn core_id(&self, memory: &str) -> Result<Option<i64>, Error> {
         let sql = "SELECT id FROM core_memories WHERE agent_id = ?1 AND memory = ?2";
         let rows = self.rows("core_memories", sql, [text(self.agent), text(memory)], 1)?;
@@ -199,7 +202,8 @@ impl<'a> Reader<'a> {
         self.recent_where("TRUE ORDER BY id DESC", most)
     }
 
-    /// The latest recent memories whose ids are at most `from`, the newest first.
+    /// The latest recent memories, the newest first. If `from` is given, only those whose ids are
+    /// at most `from`.
     pub fn recent_from(&self, from: Option<i64>, most: u32) -> Result<Vec<Memory>, Error> {
         let from = from.unwrap_or(i64::MAX);
         self.recent_where(&format!("id <= {from} ORDER BY id DESC"), most)
@@ -210,7 +214,8 @@ impl<'a> Reader<'a> {
         self.recent_where(&format!("{IS_SUMMARISABLE} ORDER BY id"), most)
     }
 
-    /// The ids of recent memories that cannot be summarised, the oldest first, at most ten.
+    /// The ids of recent memories that cannot be summarised, the oldest first, at most
+    /// [`MAX_NAMED`].
     pub fn not_summarisable(&self) -> Result<Vec<i64>, Error> {
         let sql = format!(
             "SELECT id FROM recent_memories WHERE agent_id = ?1 AND NOT ({IS_SUMMARISABLE}) \
@@ -228,7 +233,7 @@ impl<'a> Reader<'a> {
         self.entries("recent_memories", &sql, most, Row::memory)
     }
 
-    /// How many recent memories can be summarised, counted up to a bound.
+    /// The number of recent memories that can be summarised, counted up to `most`.
     pub fn recent_count(&self, most: u32) -> Result<u32, Error> {
         let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM recent_memories WHERE agent_id = ?1 \
@@ -240,17 +245,17 @@ impl<'a> Reader<'a> {
         Ok(u32::try_from(count).unwrap_or(most))
     }
 
-    /// The current task. `None` also if it cannot be read.
+    /// The current task. `None` if there is none, or if it cannot be read.
     pub fn task(&self) -> Result<Option<Task>, Error> {
         let Some(row) = self.task_row()? else { return Ok(None) };
         self.entry("current_task", row, Row::task)
     }
 
-    /// The current task, for a change of it.
+    /// The current task, for a change that replaces it.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` if it cannot be read: a change would lose it.
+    /// `CORRUPTED_DATA` if the task cannot be read: the change would lose it.
     pub fn task_to_change(&self) -> Result<Option<Task>, Error> {
         self.task_row()?.map(|row| Row::new(row).task()).transpose()
     }
@@ -271,7 +276,7 @@ impl<'a> Reader<'a> {
         self.entries("episodic_memories", sql, most, Row::episode)
     }
 
-    /// The latest of the compost, the newest first.
+    /// The latest summaries in the compost, the newest first.
     pub fn compost(&self, most: u32) -> Result<Vec<Compost>, Error> {
         let sql = "SELECT id, summary, original_count, archived_at FROM memory_compost \
                    WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?2";
@@ -293,10 +298,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The most agents that are listed.
+/// The most agents that a query lists.
 const MAX_AGENTS: u32 = 10_000;
 
-/// The agents that the database knows, in byte order. A name that is no text is none.
+/// The names of the agents in the database, in byte order. A name that is not a text is left out.
 pub(in crate::toolsets::layers) fn agent_names(
     view: &dyn Transaction,
 ) -> Result<Vec<String>, Error> {
@@ -304,7 +309,7 @@ pub(in crate::toolsets::layers) fn agent_names(
     let sql = if tables.has_ours() {
         "SELECT agent_id FROM layers_agents ORDER BY agent_id"
     } else if tables.has_spec() {
-        // Only the program of spec 002 has written to it.
+        // Only the program of spec 002 has written to this database.
         "SELECT agent_id FROM core_memories UNION SELECT agent_id FROM recent_memories \
          UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories \
          UNION SELECT agent_id FROM memory_compost ORDER BY agent_id"
@@ -315,7 +320,8 @@ pub(in crate::toolsets::layers) fn agent_names(
     Ok(rows.filter_map(|mut row| into_text(row.swap_remove(0)).ok()).collect())
 }
 
-/// The first column of the first row, which has to be there.
+/// Runs a statement and returns the id in the first column of its first row. Fails if there is no
+/// row.
 pub(super) fn returned_id(view: &dyn Transaction, statement: &Statement) -> Result<i64, Error> {
     let rows = view.query(statement, 1)?.rows;
     rows.first()

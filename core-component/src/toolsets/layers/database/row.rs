@@ -17,7 +17,7 @@ impl Row {
         self.0.next().unwrap_or(Value::Null)
     }
 
-    /// Of `id, memory, created_at`.
+    /// Reads the columns `id, memory, created_at`.
     pub fn memory(mut self) -> Result<Memory, Error> {
         Ok(Memory {
             id: integer(&self.next())?,
@@ -26,7 +26,7 @@ impl Row {
         })
     }
 
-    /// Of `id, memory, tags, created_at`.
+    /// Reads the columns `id, memory, tags, created_at`.
     pub fn episode(mut self) -> Result<Episode, Error> {
         Ok(Episode {
             id: integer(&self.next())?,
@@ -36,7 +36,7 @@ impl Row {
         })
     }
 
-    /// Of `id, summary, original_count, archived_at`.
+    /// Reads the columns `id, summary, original_count, archived_at`.
     pub fn compost(mut self) -> Result<Compost, Error> {
         Ok(Compost {
             id: integer(&self.next())?,
@@ -49,7 +49,7 @@ impl Row {
         })
     }
 
-    /// Of `id, task, started_at, updated_at`.
+    /// Reads the columns `id, task, started_at, updated_at`.
     pub fn task(mut self) -> Result<Task, Error> {
         self.next();
         Ok(Task {
@@ -60,7 +60,7 @@ impl Row {
     }
 }
 
-/// Tags as the column holds them: comma-joined.
+/// The tags of a column, which holds them joined by commas.
 fn tags(value: Value) -> Result<Vec<String>, Error> {
     if value == Value::Null {
         return Ok(Vec::new());

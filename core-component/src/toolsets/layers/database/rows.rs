@@ -1,8 +1,8 @@
 //! The rows of a layer, as entries of a search.
 //!
-//! Other programs write to the tables of spec 002, too. In a layer of few rows, the lengths of the
-//! columns show their changes. Among more rows, a change that keeps the number of rows shows once the
-//! row is a hit by its old text.
+//! Other programs write to the tables of spec 002, too. In a layer of few rows, a search notices
+//! most changed rows by the lengths of their columns. In a layer of many rows, a search notices a
+//! changed row only if the number of rows changes, or if the row is a hit by its old text.
 
 use super::reader::Reader;
 use super::search::{LOOKED_AT, Layer, Searched};
@@ -16,33 +16,34 @@ use crate::tool::Call;
 use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::place::LABEL;
 
-/// The number of rows that are read at once.
+/// The most rows that one query reads.
 const PAGE: usize = 100;
 
-/// The most stamps that are read at once.
+/// The most stamps that one query reads.
 const STAMPS: u32 = 50_000;
 
 /// An agent's rows of a layer.
 pub(in crate::toolsets::layers) struct LayerRows<'a, T> {
     pub reader: &'a Reader<'a>,
-    /// Makes an entry of a row.
+    /// Makes an entry of a search from a row.
     pub entry: &'a dyn Fn(T) -> Entry,
 }
 
-/// The collection of an agent's rows of a table in the index.
+/// The name of the collection in the index that has an agent's rows of a table.
 pub(in crate::toolsets::layers) fn collection_of(agent: &str, table: &str) -> String {
     format!("{agent} {table}")
 }
 
 impl<T: Searched> LayerRows<'_, T> {
-    /// The index of an agent's rows.
+    /// Opens the index of an agent's rows.
     pub fn index<'r>(call: &Call<'r>, agent: &str, request: &'r Request) -> Index<'r> {
         let collection = collection_of(agent, T::LAYER.table);
         let place = Place::named(LABEL);
         Index::open(call.storage, place, &collection, request.for_index())
     }
 
-    /// Adds the rows to those of the last owner. Returns how many were not looked at.
+    /// Adds these rows to the entries of the owner that `collector` began last. Returns how many
+    /// rows were skipped because the work of the search was used up.
     pub fn add_to(
         &self,
         index: &mut Index<'_>,
@@ -51,7 +52,7 @@ impl<T: Searched> LayerRows<'_, T> {
         add_rows(self, index, collector)
     }
 
-    /// Whether the layer has more rows than are looked at one by one.
+    /// Whether the layer has more than [`LOOKED_AT`] rows.
     fn has_many(&self) -> Result<bool, Error> {
         let table = T::LAYER.table;
         let sql = format!("SELECT 1 FROM {table} WHERE agent_id = ?1 LIMIT 1 OFFSET ?2");
@@ -70,7 +71,8 @@ impl<T: Searched> Table for LayerRows<'_, T> {
     fn sum(&self, last: i64) -> Result<Option<Sum>, Error> {
         let table = T::LAYER.table;
         if !self.has_many()? {
-            // Another program may have changed rows so that the sum stays: each stamp is compared.
+            // Another program may have changed a row and left the sum as it was, so each stamp is
+            // compared.
             return Ok(None);
         }
         let sql = format!("SELECT count(*) FROM {table} WHERE agent_id = ?1 AND id <= ?2");

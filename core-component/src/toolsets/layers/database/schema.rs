@@ -1,4 +1,4 @@
-//! The tables: those of spec 002 and ours beside them.
+//! The tables: those of spec 002, and this toolset's own beside them.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use crate::toolsets::layers::error::{Code, Error};
 /// The tables and indexes: those of spec 002, word for word, and our own. `user_version` is left to the
 /// program of spec 002.
 ///
-/// `layers_agents` has each agent.
+/// `layers_agents` has the name of each agent.
 /// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
 /// recent memories that it stands for, and who wrote it.
 /// `layers_batches` has the recent memories that wait for a summary by a model, at most one batch
 /// an agent: their ids as a JSON array, and a digest of their texts. `leased_until` is in
 /// milliseconds since 1970.
 ///
-/// None is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open the
-/// database any more.
+/// No table is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open
+/// a database with such a table.
 pub(in crate::toolsets::layers) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS core_memories (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,7 +58,7 @@ pub(in crate::toolsets::layers) const SQLITE_TABLES: &[&str] = &[
     archived_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
 )",
     "CREATE INDEX IF NOT EXISTS idx_compost_agent ON memory_compost(agent_id)",
-    // Our own.
+    // This toolset's own tables.
     "CREATE TABLE IF NOT EXISTS layers_schema (version INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS layers_agents (agent_id TEXT PRIMARY KEY)",
     "CREATE INDEX IF NOT EXISTS layers_agents_by_name ON layers_agents (agent_id COLLATE NOCASE)",
@@ -80,7 +80,7 @@ pub(in crate::toolsets::layers) const SQLITE_TABLES: &[&str] = &[
     leased_until INTEGER NOT NULL DEFAULT 0,
     created_at TIMESTAMP NOT NULL
 )",
-    // The agents of the program of spec 002.
+    // Adds the agents whose rows the program of spec 002 has written.
     "INSERT OR IGNORE INTO layers_agents (agent_id)
     SELECT agent_id FROM core_memories UNION SELECT agent_id FROM recent_memories
     UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories
@@ -93,9 +93,9 @@ pub(in crate::toolsets::layers) const SQLITE_TABLES: &[&str] = &[
 const SPEC_TABLES: [&str; 5] =
     ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
 
-/// The same on PostgreSQL, where no other program writes. The moments are text, as SQLite has them.
-/// `lower_id` ignores the case of ASCII letters, as `NOCASE` does: it is the only one that the
-/// collation `C` knows.
+/// The same tables on PostgreSQL, where no other program writes. Moments are text, as in SQLite.
+/// `lower_id` is the name with its ASCII letters in lower case, to compare names as `NOCASE` does:
+/// with the collation `C`, `lower` changes only ASCII letters.
 pub(in crate::toolsets::layers) const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE core_memories (
         tenant tenant,
@@ -178,11 +178,11 @@ pub(in crate::toolsets::layers) const POSTGRES_TABLES: &[&str] = &[
     )"#,
 ];
 
-/// The tables of ours.
+/// This toolset's own tables.
 const OUR_TABLES: [&str; 4] =
     ["layers_schema", "layers_agents", "layers_summaries", "layers_batches"];
 
-/// The version of our own tables, which the last statement notes.
+/// The version of this toolset's own tables. The last statement of [`SQLITE_TABLES`] stores it.
 const VERSION: i64 = 1;
 
 /// The tables that a database has.
@@ -193,6 +193,8 @@ impl Tables {
         Self(BTreeSet::new())
     }
 
+    /// Reads which tables the database has.
+    ///
     /// # Errors
     ///
     /// `CORRUPTED_DATA` for a database of another program.
@@ -213,11 +215,13 @@ impl Tables {
         self.0.contains(table)
     }
 
-    /// Whether our own are all there.
+    /// Whether all of this toolset's own tables exist.
     pub fn has_ours(&self) -> bool {
         OUR_TABLES.iter().all(|table| self.has(table))
     }
 
+    /// Checks that the database is empty or has a known table.
+    ///
     /// # Errors
     ///
     /// `CORRUPTED_DATA` for a database of another program.
@@ -231,17 +235,17 @@ impl Tables {
         Err(Error::new(Code::CorruptedData, message))
     }
 
-    /// Whether those of spec 002 are all there.
+    /// Whether all tables of spec 002 exist.
     pub fn has_spec(&self) -> bool {
         SPEC_TABLES.iter().all(|table| self.has(table))
     }
 }
 
-/// Makes the tables and indexes that are missing; all tables that there are then.
+/// Creates the tables and indexes that are missing. Returns the tables that exist then.
 ///
 /// # Errors
 ///
-/// `STORAGE_ERROR` for an index of a later version of this program, `CORRUPTED_DATA` for a database
+/// `STORAGE_ERROR` for tables of a later version of this program, `CORRUPTED_DATA` for a database
 /// of another program.
 pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     let tables = Tables::read(transaction)?;
@@ -256,6 +260,8 @@ pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     Tables::read(transaction)
 }
 
+/// Checks the version of this toolset's own tables.
+///
 /// # Errors
 ///
 /// `STORAGE_ERROR` for tables of a later version of this program.

@@ -1,4 +1,4 @@
-//! Search by words and dates: SQLite finds candidates, the row itself decides.
+//! Search by words and dates. SQLite finds candidates, and `Query::accepts` decides about each row.
 
 use std::borrow::Cow;
 
@@ -11,31 +11,31 @@ use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::memory::{Compost, Episode};
 use crate::words::has_all;
 
-/// How many rows are read at once where many of them do not match.
+/// The least number of rows that one query reads if rows may not match.
 const PAGE: u32 = 200;
 
-/// Up to this number of rows in a layer, a ranked search compares the lengths of their texts and their
-/// dates with those that the index has. So most changes that another program makes to a row show at
-/// once.
+/// In a layer of at most this many rows, a ranked search compares the lengths of texts and the date
+/// of each row with those in the index. So it notices most changes by another program at once.
 pub(super) const LOOKED_AT: i64 = 1_000;
 
-/// Up to so many rows between two dates tell between which ids a search looks.
+/// If at most this many rows are between the dates of a query, the search is limited to their range
+/// of ids.
 const IN_RANGE: i64 = 10_000;
 
-/// A layer that is searched.
+/// A layer with an index.
 pub(in crate::toolsets::layers) struct Layer {
-    /// Its number among those of the toolset.
+    /// The number of the layer among the tables of this toolset in the index.
     pub number: u8,
     pub table: &'static str,
-    /// In the order in which a row is read.
+    /// The columns, in the order in which a row is read.
     pub columns: &'static str,
-    /// SQL for the text that is searched, or null if the row cannot be read.
+    /// SQL for the text that is searched. Null if the row cannot be read.
     text: &'static str,
     /// SQL for a number that most changes of a row change.
     pub stamp: &'static str,
-    /// When a row was made.
+    /// The column with the moment at which a row was made.
     pub moment: &'static str,
-    /// Whether spec 002 has an index of them.
+    /// Whether spec 002 has an index of these moments.
     pub has_index_of_moments: bool,
     /// Whether the rows are shown only if archived entries are asked for.
     pub is_archived: bool,
@@ -69,25 +69,26 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// The words and dates that a search asks for.
 pub(in crate::toolsets::layers) struct Query {
-    /// Each has to be there, as a word or the beginning of one; none where all rows are meant.
+    /// The words that have to occur, each as a word or the beginning of one. `None`: all rows
+    /// match. Empty: no row matches.
     pub words: Option<Vec<String>>,
-    /// Inclusive.
+    /// The first moment, inclusive.
     pub from: Option<Timestamp>,
-    /// Inclusive.
+    /// The last moment, inclusive.
     pub to: Option<Timestamp>,
     pub limit: u32,
 }
 
-/// The most rows of a search without the dates that the caller gave.
+/// The most rows of a search that ignores the caller's dates.
 const MAX_WITHOUT_DATES: u32 = 1_000;
 
 impl Query {
-    /// Whether it is only for some days.
+    /// Whether the query has a first or a last moment.
     pub fn has_dates(&self) -> bool {
         self.from.is_some() || self.to.is_some()
     }
 
-    /// The same search for all days.
+    /// The same query without its dates.
     pub fn without_dates(&self) -> Self {
         Self { words: self.words.clone(), from: None, to: None, limit: MAX_WITHOUT_DATES }
     }
@@ -97,7 +98,7 @@ impl Query {
 pub(in crate::toolsets::layers) trait Searched: Sized {
     const LAYER: &'static Layer;
     fn from_row(row: Row) -> Result<Self, Error>;
-    /// The text that has the words.
+    /// The text in which words are looked for.
     fn text(&self) -> Cow<'_, str>;
     fn moment(&self) -> Option<Timestamp>;
 }
@@ -147,8 +148,8 @@ impl Query {
         is_within && has_words()
     }
 
-    /// Bounds of the column as text, a day and more beyond the moments: other programs may have
-    /// written it in another form, with an offset.
+    /// The bounds of the column as text. They are a day or more beyond the moments: other programs
+    /// may have written the column in another form, with an offset.
     fn column_bounds(&self) -> (Option<String>, Option<String>) {
         let day = |moment: Option<Timestamp>, days: i64| {
             let moment = Timestamp::from_milliseconds(moment?.milliseconds() + days * DAY)?;
@@ -158,7 +159,7 @@ impl Query {
     }
 }
 
-/// The ids that are looked at: from `first` on, less than `before`.
+/// A range of ids: from `first` on, below `before`.
 #[derive(Clone, Copy)]
 struct Ids {
     first: i64,
@@ -185,8 +186,9 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The ids of the rows between the dates, of all agents; `None` where there is no such row. All
-    /// ids where there are no dates or too many rows, which are looked at from the newest on.
+    /// The range of the ids of the rows between the dates, of all agents. `None` if there is no
+    /// such row. The range has all ids if the query has no dates, if the layer has no index of
+    /// moments, or if too many rows are between the dates.
     fn ids_between_dates(&self, layer: &Layer, query: &Query) -> Result<Option<Ids>, Error> {
         let all = Ids { first: i64::MIN, before: i64::MAX };
         let mut parameters = vec![Value::Integer(IN_RANGE + 1)];
@@ -210,7 +212,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the rows that match, page by page, until there are enough.
+    /// Adds the rows that match to `found`, page by page, until there are `query.limit`.
     fn look<T: Searched>(
         &self,
         query: &Query,
@@ -241,7 +243,7 @@ impl Reader<'_> {
     }
 }
 
-/// A page of rows with these ids.
+/// The statement that reads a page of rows in a range of ids.
 fn statement_of(
     layer: &Layer,
     agent: &str,
@@ -261,9 +263,9 @@ fn statement_of(
     (sql, parameters)
 }
 
-/// Conditions that each word occurs. SQLite folds ASCII alone, so they let through each row with
-/// another character or that cannot be read, and `Query::accepts` decides. Their values are
-/// added to `parameters`.
+/// SQL conditions that each word occurs. SQLite folds only ASCII, so the conditions also let
+/// through each row with another character, and each row that cannot be read: `Query::accepts`
+/// decides about these rows. The values of the conditions are added to `parameters`.
 fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let text = layer.text;
     let is_other = format!("coalesce(octet_length({text}) <> length({text}), true)");
@@ -279,8 +281,9 @@ fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<St
     conditions.collect()
 }
 
-/// Conditions for the dates of a query. They let through a day and more on either side, and
-/// `Query::accepts` decides. Their values are added to `parameters`.
+/// SQL conditions for the dates of a query. The conditions let through a day or more on either
+/// side: `Query::accepts` decides about these rows. The values of the conditions are added to
+/// `parameters`.
 fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let moment = layer.moment;
     let (least, most) = query.column_bounds();

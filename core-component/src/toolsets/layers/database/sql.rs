@@ -20,12 +20,12 @@ pub(super) fn into_text(value: Value) -> Result<String, Error> {
     }
 }
 
-/// The moment in a column. `None` if the column has no readable moment.
-/// Ids as a parameter.
+/// A list of ids as a parameter, in JSON.
 pub(super) fn json(ids: &[i64]) -> Value {
     Value::Text(serde_json::to_string(ids).expect("ids are JSON"))
 }
 
+/// The moment in a column. `None` if the column has no readable moment.
 pub(super) fn moment(value: Value) -> Option<Timestamp> {
     match value {
         Value::Text(text) => Timestamp::parse_stored(&text),
@@ -33,7 +33,7 @@ pub(super) fn moment(value: Value) -> Option<Timestamp> {
     }
 }
 
-/// The error of a value that no program of this schema writes.
+/// The error of a value that does not fit the schema.
 fn unexpected(expected: &str, found: &Value) -> Error {
     let found = type_of(found);
     let message = format!(

@@ -1,4 +1,5 @@
-//! Rows without a date that can be read. A search between dates leaves them out, and says how many.
+//! Rows without a date that can be read. A search between dates leaves them out and reports their
+//! number.
 
 use super::reader::Reader;
 use super::search::{Layer, Searched};
@@ -7,7 +8,7 @@ use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::memory::{Compost, Episode};
 use crate::words::has_all;
 
-/// The most rows that are looked at.
+/// The most rows that are read to count those without a date.
 const MAX_UNDATED: u32 = 1_000;
 
 impl Reader<'_> {
@@ -23,8 +24,9 @@ impl Reader<'_> {
 
     fn undated<T: Searched>(&self, words: Option<&[String]>) -> Result<usize, Error> {
         let Layer { table, columns, moment, has_index_of_moments, .. } = T::LAYER;
-        // With the index of moments, SQLite reads only the ranges in which few valid dates are. `||`
-        // excludes the index of agents. No bound looks like a number: SQLite would convert it.
+        // With the index of moments, SQLite reads only ranges of moments with few valid dates. `||`
+        // keeps SQLite from using the index of agents. No bound looks like a number, because SQLite
+        // would convert it.
         let agent = if *has_index_of_moments { "m.agent_id || ''" } else { "m.agent_id" };
         let sql = format!(
             "SELECT {columns} FROM {table} AS m WHERE {agent} = ?1 AND ({moment} IS NULL \

@@ -1,4 +1,4 @@
-//! All of an agent: its entries in pages, and entries from elsewhere.
+//! All entries of an agent: reading them in pages, and adding imported entries.
 
 use super::reader::Reader;
 use super::row::Row;
@@ -10,7 +10,7 @@ use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::line::Line;
 use crate::toolsets::layers::memory::{Compost, Episode, Memory, Task, column_text};
 
-/// Where a page begins: the number of a layer and the id of the last row before.
+/// Where a page begins: the number of a layer, and the id of the last row before the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::toolsets::layers) struct Position {
     layer: usize,
@@ -20,7 +20,7 @@ pub(in crate::toolsets::layers) struct Position {
 impl Position {
     pub const START: Self = Self { layer: 0, after: i64::MIN };
 
-    /// Reads what [`Position::cursor`] wrote.
+    /// Parses what [`Position::cursor`] writes.
     pub fn parse(cursor: &str) -> Option<Self> {
         let (layer, after) = cursor.split_once(':')?;
         let position = Self { layer: layer.parse().ok()?, after: after.parse().ok()? };
@@ -32,7 +32,7 @@ impl Position {
     }
 }
 
-/// A table, its columns after the id, and a row as a line.
+/// A table, its columns after the id, and the function that makes a line from a row.
 type LayerRows = (&'static str, &'static str, fn(Row) -> Result<Line, Error>);
 
 /// The layers in the order of an export.
@@ -60,7 +60,8 @@ const LAYERS: [LayerRows; 5] = [
 ];
 
 impl Reader<'_> {
-    /// The entries of at most `most` rows from a position on, and where the next page begins, if any.
+    /// Reads the entries of at most `most` rows from a position on. Also returns where the next
+    /// page begins, if there may be one.
     pub fn page(&self, start: Position, most: u32) -> Result<(Vec<Line>, Option<Position>), Error> {
         let mut lines = Vec::new();
         let mut after = start.after;
@@ -86,8 +87,8 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Adds an entry from elsewhere after all others of its layer; whether it was added. A core
-    /// memory that the agent has is not, and neither is a task where it has one.
+    /// Adds an imported entry after all others of its layer. Returns false if the agent has the
+    /// same core memory already, or has a task and the entry is one: then nothing is added.
     pub fn import(&mut self, line: &Line) -> Result<bool, Error> {
         let moment = |moment: &Option<Timestamp>| {
             moment.map_or(Value::Null, |moment| Value::Text(column_text(moment)))

@@ -8,17 +8,17 @@ use crate::time::Timestamp;
 use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::memory::{Memory, Task, column_text};
 
-/// The key of an agent's task among its vectors: there is one at most.
+/// The key of an agent's task among the agent's vectors. An agent has at most one task.
 pub(in crate::toolsets::layers) const OF_TASK: i64 = 0;
 
 /// Changes to an agent's rows in a write transaction.
 pub(in crate::toolsets::layers) struct Writer<'a> {
     pub(super) transaction: &'a dyn Transaction,
     reader: Reader<'a>,
-    /// Of the call.
+    /// The moment of the call.
     pub now: Timestamp,
     has_changed: bool,
-    /// The rows whose old text was removed for good: their tables and ids.
+    /// The tables and ids of the rows whose old text was removed for good.
     pub(in crate::toolsets::layers) forgotten: Vec<(&'static str, Vec<i64>)>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` where another agent's name differs only in case, and those of [`prepare`].
+    /// `INVALID_INPUT` if another agent's name differs only in case, and the errors of [`prepare`].
     pub fn new(
         transaction: &'a dyn Transaction,
         agent: &'a str,
@@ -42,7 +42,7 @@ impl<'a> Writer<'a> {
         &self.reader
     }
 
-    /// Whether there is anything to commit.
+    /// Whether anything was changed.
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
         Value::Text(column_text(self.now))
     }
 
-    /// Adds a core memory; its id, and whether it is new.
+    /// Adds a core memory. Returns the id of the memory, and whether it is new.
     pub fn add_core(&mut self, memory: &str) -> Result<(i64, bool), Error> {
         if let Some(id) = self.reader.core_id(memory)? {
             return Ok((id, false));
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
         Ok((id, true))
     }
 
-    /// Deletes a core memory; whether the agent has it.
+    /// Deletes a core memory. Returns whether the agent had it.
     pub fn delete_core(&mut self, id: i64) -> Result<bool, Error> {
         let parameters = [self.agent(), Value::Integer(id)];
         let sql = "SELECT 1 FROM core_memories WHERE agent_id = ?1 AND id = ?2";
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
         self.insert(sql, [self.agent(), text(memory), tags, self.now_text()])
     }
 
-    /// Makes a task the current one, in the place of the one before.
+    /// Makes a task the current one. It replaces the task before.
     pub fn set_task(&mut self, task: &Task) -> Result<(), Error> {
         let moment = |moment: Option<Timestamp>| {
             moment.map_or(Value::Null, |moment| Value::Text(column_text(moment)))
@@ -143,14 +143,14 @@ impl<'a> Writer<'a> {
         self.execute(&[statement(sql, [self.agent()])])
     }
 
-    /// Says that the current task is still the current one.
+    /// Notes that the agent still works on the current task.
     pub fn refresh_task(&mut self, updated_at: Timestamp) -> Result<(), Error> {
         let sql = "UPDATE current_task SET updated_at = ?2 WHERE agent_id = ?1";
         self.execute(&[statement(sql, [self.agent(), Value::Text(column_text(updated_at))])])
     }
 
-    /// Puts a summary of recent memories in their place, and logs who wrote it. Returns its id. The
-    /// agent's batch, if there is one, is among them.
+    /// Replaces recent memories by a summary, and logs who wrote it (`by`). Returns the id of the
+    /// summary. Also removes the agent's batch, whose memories have to be among `memories`.
     pub fn compost(&mut self, memories: &[Memory], summary: &str, by: &str) -> Result<i64, Error> {
         let count = Value::Integer(memories.len() as i64);
         let sql = "INSERT INTO memory_compost (agent_id, summary, original_count, archived_at) \

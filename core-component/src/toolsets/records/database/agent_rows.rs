@@ -1,4 +1,4 @@
-//! All rows of an agent at once: for conversion and export.
+//! Reading and writing all rows of an agent at once, for conversion and export.
 
 use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
@@ -12,7 +12,7 @@ use crate::toolsets::records::json::{Outline, Section, empty_document, line, rec
 use crate::toolsets::records::memory::Kind;
 use crate::toolsets::records::store::Imported;
 
-/// The number of rows that are read at once.
+/// The number of rows that one query reads.
 const BATCH: u32 = 1000;
 
 /// The rows of one agent.
@@ -24,19 +24,22 @@ pub(in crate::toolsets::records) struct AgentRows<'a> {
 /// An agent in the database.
 pub(in crate::toolsets::records) struct StoredAgent {
     pub key: i64,
-    /// The version of the file that the rows are a copy of. `None` if a row has changed since.
+    /// The version of the file that the rows are a copy of. `None` if a row has changed since, or
+    /// if the rows were not copied from a file.
     pub copy_of: Option<String>,
-    /// The text of the agent's file without its records. `None` if it never had a file.
+    /// The text of the agent's file without its records. `None` if the rows were never copied from
+    /// a file.
     pub document: Option<String>,
 }
 
 impl<'a> AgentRows<'a> {
-    /// A caller that changes rows has to run [`prepare`](super::prepare) before.
+    /// Takes the rows of the agent with this name. A caller that changes rows has to run
+    /// [`prepare`](super::prepare) before.
     pub fn new(transaction: &'a dyn Transaction, name: &'a str) -> Self {
         Self { transaction, name }
     }
 
-    /// Finds the agent.
+    /// Finds the agent. `None` if the database has no tables or no such agent.
     pub fn find(&self) -> Result<Option<StoredAgent>, Error> {
         let query = |statement: &_| self.transaction.query(statement, 1);
         let dialect = self.transaction.dialect();
@@ -54,7 +57,7 @@ impl<'a> AgentRows<'a> {
         }))
     }
 
-    /// The number of an agent's memories, and their size in bytes.
+    /// The number of memories of the agent with this key, and their size in bytes.
     pub fn size(&self, key: i64) -> Result<(u64, u64), Error> {
         let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM memories WHERE agent = ?1";
         let row = query_one(self.transaction, statement(sql, [Value::Integer(key)]))?;
@@ -62,7 +65,7 @@ impl<'a> AgentRows<'a> {
         Ok((integer(&row[0])? as u64, integer(&row[1])? as u64))
     }
 
-    /// The text of the agent's file in the JSON format.
+    /// All rows of the agent as the text of a file in the JSON format.
     pub fn document(&self, agent: &StoredAgent, now: Timestamp) -> Result<String, Error> {
         let pages = self.pages(agent, Style::Document, now)?;
         Ok(pages.page(Position::START, u64::MAX, usize::MAX)?.text)
@@ -78,8 +81,8 @@ impl<'a> AgentRows<'a> {
         Pages::new(self.transaction, agent, style, now)
     }
 
-    /// Inserts the agent, as the copy of a file, and returns its key. `version` is that of the file,
-    /// `document` its text without the records.
+    /// Inserts the agent as the copy of a file and returns the agent's key. `version` is the
+    /// version of the file, and `document` is the file's text without its records.
     pub fn begin_copy(&self, version: &str, document: &str) -> Result<i64, Error> {
         let key = insert_agent(self.transaction, self.name)?;
         let sql = "UPDATE agents SET document = ?2 WHERE key = ?1";
@@ -93,7 +96,7 @@ impl<'a> AgentRows<'a> {
         insert_all(self.transaction, key, records)
     }
 
-    /// Removes the note that the rows are a copy of a file.
+    /// Clears the note that the rows are a copy of a file.
     pub fn forget_copy(&self, key: i64) -> Result<(), Error> {
         self.transaction.execute(&[set_copy_of(key, None)])?;
         Ok(())
@@ -129,7 +132,8 @@ pub(in crate::toolsets::records) struct Pages<'a> {
     outline: Outline,
 }
 
-/// The end of a page: the index of its last section, and the key of the last row in it.
+/// The end of a page: the index of a section, and the key of the last row of this section in the
+/// page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::toolsets::records) struct Position {
     section: usize,
@@ -139,7 +143,7 @@ pub(in crate::toolsets::records) struct Position {
 impl Position {
     pub const START: Self = Self { section: 0, after: None };
 
-    /// Reads what [`Display`](std::fmt::Display) writes.
+    /// Parses the text that [`Display`](std::fmt::Display) writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (section, after) = text.split_once(':')?;
         Some(Self { section: section.parse().ok()?, after: Some(after.parse().ok()?) })
@@ -152,11 +156,11 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// One page.
+/// One page of the text.
 #[derive(Debug, Default)]
 pub(in crate::toolsets::records) struct TextPage {
     pub text: String,
-    /// The number of records in it.
+    /// The number of records in the page.
     pub records: u64,
     /// The position where the next page begins. `None` on the last page.
     pub next: Option<Position>,
@@ -192,8 +196,8 @@ impl<'a> Pages<'a> {
         Ok(Self { transaction, key: agent.key, style, outline })
     }
 
-    /// The page that begins at `start`. After `max_records` records or `max_bytes` bytes it takes no
-    /// further record.
+    /// The page that begins at `start`. The page takes no further record once it has `max_records`
+    /// records or `max_bytes` bytes.
     pub fn page(
         &self,
         start: Position,
@@ -248,8 +252,8 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// The next rows of a type, in the order of their keys. `+` excludes the indexes, none of which
-    /// has this order: SQLite reads the table by its keys.
+    /// Reads the next [`BATCH`] rows of a type, in the order of their keys. The `+` excludes the
+    /// indexes, so that SQLite reads the table by its keys.
     fn rows(&self, kind: Kind, after: Option<i64>) -> Result<Vec<Row>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m \

@@ -13,21 +13,21 @@ use crate::toolsets::records::store::Writer;
 /// The number of rows that are read at once.
 const PAGE: u32 = 500;
 
-/// The rows that had a text.
+/// What the removal of a text or a record found in an agent's rows.
 #[derive(Debug, Default)]
 pub(in crate::toolsets::records) struct ForgottenRows {
     pub ids: Vec<String>,
-    /// Whether the agent's document without its records had it.
+    /// Whether `agents.document`, the agent's file without its records, had the text.
     pub in_document: bool,
     /// The rows that could not be read, each with the reason.
     pub unreadable: Vec<String>,
-    /// Whether more rows may have it.
+    /// Whether further rows may have the text: the call looked at no more.
     pub has_more: bool,
 }
 
 impl RowWriter<'_> {
-    /// Puts a mark in the place of a text in at most [`MAX_ROWS`] memories of the agent, also in what
-    /// other programs added. A dry run only looks.
+    /// Puts a mark in the place of a text in at most [`MAX_ROWS`] memories of the agent, also in
+    /// the fields of other programs. A dry run changes nothing.
     pub fn forget_text(&mut self, secret: &str, dry_run: bool) -> Result<ForgottenRows, Error> {
         let mut forgotten = ForgottenRows::default();
         let Some(agent) = self.agent else { return Ok(forgotten) };
@@ -60,8 +60,8 @@ impl RowWriter<'_> {
         Ok(forgotten)
     }
 
-    /// The next rows that may have a text. What other programs added is looked through later: a text
-    /// of JSON may be written in several ways.
+    /// The next rows that may have a text. They include all rows with the fields of other programs,
+    /// which are looked through later: JSON can write a text in several ways.
     fn rows_with(&self, agent: i64, secret: &str, after: i64) -> Result<Vec<Vec<Value>>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.key > ?2 \
@@ -69,7 +69,8 @@ impl RowWriter<'_> {
              OR instr(m.category, ?3) > 0 OR instr(m.tags, ?4) > 0 OR m.original IS NOT NULL) \
              ORDER BY m.key LIMIT ?5"
         );
-        // Our own tags are JSON as this program writes it.
+        // Tags are stored as JSON that this program wrote, so the text is looked for as this
+        // program writes it in JSON.
         let parameters = [
             Value::Integer(agent),
             Value::Integer(after),
@@ -100,7 +101,8 @@ impl RowWriter<'_> {
         Ok(true)
     }
 
-    /// The text of the agent's file without its records.
+    /// Puts a mark in the place of the text in `agents.document`. Returns whether the text was
+    /// found.
     fn forget_in_document(
         &mut self,
         agent: i64,

@@ -23,7 +23,7 @@ use crate::toolsets::records::query::{Page, Query, Sort};
 use crate::toolsets::records::stats::{Stats, TOP_TAGS};
 use crate::toolsets::records::store::{Newest, Reader, View, WithAnyTerm};
 
-/// Whether the database has rows of this agent.
+/// Whether the database has this agent.
 pub(in crate::toolsets::records) fn has_agent(
     database: &dyn Connection,
     agent: &str,
@@ -32,7 +32,7 @@ pub(in crate::toolsets::records) fn has_agent(
     Ok(find_agent_or_tables(database.dialect(), query, agent)?.is_some())
 }
 
-/// Whether the database has rows of an agent with exactly this name.
+/// Whether the database has an agent with exactly this name.
 pub(in crate::toolsets::records) fn has_agent_of_same_case(
     database: &dyn Connection,
     agent: &str,
@@ -42,19 +42,22 @@ pub(in crate::toolsets::records) fn has_agent_of_same_case(
     if !has_tables(dialect, query)? {
         return Ok(false);
     }
-    // The first comparison finds the row in the index, which ignores case.
+    // The first condition finds the row by the index, which ignores case. The second compares the
+    // case.
     let is_name = is_name(dialect, "name", "lower_name", "?1");
     let sql = format!("SELECT 1 FROM agents WHERE {is_name} AND name || '' = ?1");
     Ok(!query(&statement(&sql, [text(agent)]))?.rows.is_empty())
 }
 
-/// The most memories that are looked at for any of some terms.
+/// The most memories that a count of memories with any of some terms looks at.
 const MAX_NEWEST: u32 = 20_000;
 
-/// The most rows that are looked at for the most accessed memory. Those before it cannot be read.
+/// The most rows that are tried for the most accessed memory. A row that cannot be read is passed
+/// over.
 const MAX_MOST_ACCESSED: u32 = 10;
 
-/// The agents that have rows, in byte order, and the number of agents whose names are not UTF-8.
+/// The names of the agents in the database, in byte order, and the number of agents whose names are
+/// not UTF-8.
 pub(in crate::toolsets::records) fn agent_names(
     database: &dyn Connection,
 ) -> Result<(Vec<String>, usize), Error> {
@@ -82,7 +85,8 @@ fn find_agent_or_tables(
 /// A row of the table `agents`.
 pub(super) struct AgentRow {
     pub key: i64,
-    /// The version of the file that the agent's memories are a copy of.
+    /// The version of the file that the agent's rows are a copy of. `None` if a row has changed
+    /// since, or if the rows were not copied from a file.
     pub copy_of: Option<String>,
 }
 
@@ -90,7 +94,7 @@ pub(super) struct AgentRow {
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` if the name of an existing agent differs only in case.
+/// `INVALID_INPUT` if another agent's name differs only in case.
 pub(super) fn find_agent(
     dialect: Dialect,
     query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
@@ -124,7 +128,8 @@ impl<'a> RowReader<'a> {
         Ok(Self::with_key(view, agent.map(|agent| agent.key), UnreadableRows::default()))
     }
 
-    /// Takes the agent's key, and the rows that were left out before.
+    /// Makes a reader for the agent with this key. `unreadable` has the rows that were left out
+    /// before.
     pub(super) fn with_key(
         view: &'a dyn Transaction,
         agent: Option<i64>,
@@ -145,7 +150,7 @@ impl<'a> RowReader<'a> {
         found.map(Row::read).transpose()
     }
 
-    /// The keys of the newest memories.
+    /// The keys of the newest memories, with archived memories if `archived` is true.
     fn newest_keys(&self, agent: i64, archived: bool) -> Result<Newest<i64>, Error> {
         let sql = "SELECT key, bytes FROM memories WHERE agent = ?1 AND archived <= ?2 \
                    ORDER BY created_at DESC, id LIMIT ?3";
@@ -157,7 +162,7 @@ impl<'a> RowReader<'a> {
         Ok(Newest { is_all, ..newest })
     }
 
-    /// The number of memories among these that have any of the terms, up to a limit.
+    /// The number of memories with these keys that have any of the terms, counted up to `limit`.
     fn count_with_any(&self, keys: &[i64], terms: &[String], limit: u32) -> Result<u32, Error> {
         let mut parameters = vec![json(&keys), Value::Integer(limit.into())];
         let mut conditions = Vec::new();
@@ -199,7 +204,8 @@ impl Reader for RowReader<'_> {
             of_page.len()
         );
         let rows = self.view.query(&statement(&sql, of_page), query.limit)?.rows;
-        // If the page is not full, its end is the number of all matches: no second query is needed.
+        // A page that is not full ends with the last match: its end is the number of all matches,
+        // and no second query is needed.
         let is_last = rows.len() < query.limit as usize && (!rows.is_empty() || query.offset == 0);
         let total = match (query.counts_all, is_last) {
             (false, _) => 0,
@@ -313,7 +319,8 @@ impl View for RowReader<'_> {
     }
 }
 
-/// Adds a row of the query that groups memories by type, importance and `archived`.
+/// Adds to the statistics one row of the query that groups memories by type, importance and
+/// `archived`.
 fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
     let number = |index: usize| integer(&group[index]);
     let memories = number(3)? as u64;
@@ -375,7 +382,7 @@ fn condition(dialect: Dialect, agent: i64, query: &Query) -> (String, Vec<Value>
     (condition, parameters)
 }
 
-/// The condition that a memory has the term in a parameter.
+/// The SQL condition that a memory has the term in this parameter.
 fn has_term(parameter: &str) -> String {
     format!("(instr(lower(m.content), {parameter}) > 0 OR instr(m.folded, {parameter}) > 0)")
 }

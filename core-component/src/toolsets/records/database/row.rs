@@ -9,7 +9,7 @@ use crate::toolsets::records::error::Error;
 use crate::toolsets::records::memory::{Importance, Kind, Memory};
 use crate::words::fold;
 
-/// The columns of a memory, in the order of [`Row::read`].
+/// The columns of a row, in the order in which [`Row::read`] takes them.
 pub(super) const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, \
      m.updated_at, m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
 
@@ -17,7 +17,8 @@ pub(super) const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.
 pub(super) struct Row {
     pub key: i64,
     pub memory: Memory,
-    /// The text of the record as another program wrote it, if it holds more than the memory.
+    /// The text of the record as another program wrote it, if the record holds more than the
+    /// memory.
     pub original: Option<String>,
 }
 
@@ -43,7 +44,7 @@ impl Row {
     }
 }
 
-/// The columns whose values follow from the memory.
+/// The columns whose values are computed from the memory.
 pub(super) const VALUE_COLUMNS: [&str; 14] = [
     "id",
     "type",
@@ -81,14 +82,14 @@ pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 14] {
     ]
 }
 
-/// The part of the folded text that is stored. An ASCII content is left out: every SQLite folds it
-/// by `lower(content)`.
+/// The part of the folded text that the column `folded` holds. An ASCII content is left out: SQL
+/// folds it by `lower(content)`.
 fn stored_folded<'a>(memory: &Memory, folded: &'a str) -> &'a str {
     if memory.content.is_ascii() { &folded[memory.content.len()..] } else { folded }
 }
 
-/// The text that a search looks through. Content, category and tags are on lines of their own, so
-/// that no term matches across two of them.
+/// The text of a memory that a search looks through, case-folded. Content, category and each tag
+/// are on lines of their own, so that no term matches across two of them.
 pub(super) fn folded(memory: &Memory) -> String {
     memory.searched_texts().map(fold).collect::<Vec<_>>().join("\n")
 }

@@ -12,11 +12,12 @@ use crate::storage::database::{Transaction, Value};
 use crate::toolsets::records::entries::{Search, facts};
 use crate::toolsets::records::error::Error;
 
-/// The most rows that are read at once, and their most bytes, unless one alone has more.
+/// The most rows that one query reads, and the most bytes of these rows. A row that has more bytes
+/// is read alone.
 const PAGE: usize = 100;
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// The most stamps that are read at once.
+/// The most stamps that one query reads.
 const STAMPS: u32 = 50_000;
 
 /// The rows of one agent.
@@ -28,7 +29,8 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Adds the rows to those of the last owner.
+    /// Adds these rows to the entries of the owner that `collector` began last. Reports how many
+    /// rows were skipped because the work of the search was used up.
     pub fn add_to(
         &self,
         index: &mut Index<'_>,
@@ -39,7 +41,8 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Divides keys into pages that are read at once.
+    /// Divides keys into pages. One query reads a page, of at most [`PAGE_BYTES`] if it has several
+    /// rows.
     fn pages<'k>(&self, mut keys: &'k [i64]) -> Result<Vec<&'k [i64]>, Error> {
         let is_one = is_in_integers(self.view.dialect(), "key", "?1");
         let sql = format!(

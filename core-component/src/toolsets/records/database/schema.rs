@@ -8,7 +8,7 @@ use crate::toolsets::records::error::{Code, Error};
 /// The version of the schema, which is in `user_version`. The last statement sets it.
 const VERSION: i64 = 1;
 
-/// The most agents that are listed.
+/// The most agents that a query lists.
 pub(super) const MAX_AGENTS: u32 = 10_000;
 
 /// The tables and indexes. Once a version is released, its schema never changes.
@@ -17,7 +17,7 @@ pub(super) const MAX_AGENTS: u32 = 10_000;
 /// - `type` and `importance` are numbers from 0, in ascending order.
 /// - `agents.document` is the text of the agent's file without its records.
 /// - `agents.moving` is the version of the file that the rows are a copy of. It is null after a row
-///   has changed.
+///   has changed, and if the rows were not copied from a file.
 /// - `memories.original` is the text of a record of another program, if it holds more than the
 ///   columns.
 /// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on
@@ -84,8 +84,8 @@ pub(in crate::toolsets::records) const SQLITE_TABLES: &[&str] = &[
     "PRAGMA user_version = 1",
 ];
 
-/// The same on PostgreSQL. `lower_name` ignores the case of ASCII letters, as `NOCASE` does: it is the
-/// only one that the collation `C` knows.
+/// The same tables on PostgreSQL. `lower_name` is the name with its ASCII letters in lower case, to
+/// compare names as `NOCASE` does: with the collation `C`, `lower` changes only ASCII letters.
 pub(in crate::toolsets::records) const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE agents (
         tenant tenant,
@@ -135,7 +135,7 @@ pub(in crate::toolsets::records) const POSTGRES_TABLES: &[&str] = &[
     "CREATE INDEX memories_by_access_count ON memories (tenant, agent, access_count DESC)",
 ];
 
-/// Creates the tables of a new database. Those on PostgreSQL are there.
+/// Creates the tables in a new SQLite database. In PostgreSQL, the tables exist already.
 ///
 /// # Errors
 ///
@@ -171,13 +171,13 @@ fn has_any_table(transaction: &dyn Transaction) -> Result<bool, Error> {
     Ok(!transaction.query(&any, 1)?.rows.is_empty())
 }
 
-/// The version of the schema; 0 if the database is empty.
+/// The version of the schema; 0 if this program has not created the tables.
 fn version(query: impl Fn(&Statement) -> Result<Rows, storage::Error>) -> Result<i64, Error> {
     let rows = query(&statement("PRAGMA user_version", []))?.rows;
     rows.first().and_then(|row| row.first()).map_or(Ok(0), integer)
 }
 
-/// Whether the database has its tables. A call that was interrupted may have left it empty.
+/// Whether the tables exist. A call that was interrupted may have left a SQLite database empty.
 pub(super) fn has_tables(
     dialect: Dialect,
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,

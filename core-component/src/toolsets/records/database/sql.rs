@@ -17,13 +17,13 @@ pub(super) fn optional_text(value: Option<&str>) -> Value {
     value.map_or(Value::Null, text)
 }
 
-/// A number as a value. One that is too large for a column (another program may have written it)
-/// becomes the largest.
+/// A number as a value. A number that is too large for a column, which another program may have
+/// written, becomes the largest integer.
 pub(super) fn count(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A list as a parameter.
+/// A list as a parameter, in JSON.
 pub(super) fn json(list: &impl serde::Serialize) -> Value {
     Value::Text(serde_json::to_string(list).expect("lists are JSON"))
 }
@@ -53,7 +53,7 @@ pub(super) fn into_optional_text(value: Value) -> Result<Option<String>, Error> 
     }
 }
 
-/// The error of a value that this program does not write.
+/// The error of a value that this program never writes.
 pub(super) fn unexpected(expected: &str, found: &Value) -> Error {
     let found = type_of(found);
     let message = format!(

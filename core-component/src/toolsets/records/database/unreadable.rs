@@ -1,4 +1,4 @@
-//! Rows that cannot be read.
+//! Rows that cannot be read as memories.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use crate::toolsets::records::memory::Memory;
 /// The most rows that a warning names.
 const MAX_NAMED: usize = 3;
 
-/// The reasons why rows were left out, by their keys. Another program may have stored values that this
-/// one does not, and a text can be damaged.
+/// The rows that were left out: by their keys, why they cannot be read. Another program may have
+/// stored other values than this program does, and a text can be damaged.
 #[derive(Clone, Default)]
 pub(super) struct UnreadableRows(Rc<RefCell<BTreeMap<i64, String>>>);
 
 impl UnreadableRows {
-    /// The memory of a row. `None` if the row cannot be read.
+    /// The memory of a row. `None` if the row cannot be read: then the reason is noted.
     pub fn memory(&self, row: Vec<Value>) -> Result<Option<Memory>, Error> {
         let key = integer(&row[0])?;
         Ok(match Row::read(row) {
@@ -32,12 +32,12 @@ impl UnreadableRows {
         })
     }
 
-    /// The memories of the rows that can be read.
+    /// The memories of the rows that can be read. For the other rows, the reason is noted.
     pub fn memories(&self, rows: Vec<Vec<Value>>) -> Result<Vec<Memory>, Error> {
         rows.into_iter().filter_map(|row| self.memory(row).transpose()).collect()
     }
 
-    /// The warning about the rows that were left out, if there are any.
+    /// The warning about the rows that were left out, or `None` if there are none.
     pub fn warning(&self) -> Option<String> {
         let rows = self.0.borrow();
         let count = rows.len();

@@ -23,12 +23,12 @@ pub(in crate::toolsets::records) struct RowWriter<'a> {
     name: &'a str,
     /// The agent's key; `None` if the database has no such agent yet.
     pub(super) agent: Option<i64>,
-    /// Whether the rows are noted as a copy of a file.
+    /// Whether `agents.moving` says that the rows are a copy of a file.
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
     unreadable: UnreadableRows,
-    /// The keys of the memories that were removed, or of which a text was.
+    /// The keys of the memories that were removed, or from which a text was removed.
     pub(super) removed: Vec<i64>,
 }
 
@@ -56,12 +56,12 @@ impl<'a> RowWriter<'a> {
         })
     }
 
-    /// Whether there is anything to commit.
+    /// Whether any row was changed.
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
 
-    /// The keys of the memories that were removed, or of which a text was.
+    /// The keys of the memories that were removed, or from which a text was removed.
     pub fn removed(&self) -> &[i64] {
         &self.removed
     }
@@ -80,7 +80,7 @@ impl<'a> RowWriter<'a> {
         Ok(key)
     }
 
-    /// Checks that this many more memories and bytes are allowed.
+    /// Fails if this many more memories and bytes would exceed a limit of the agent.
     fn check_limits(&self, agent: i64, new_memories: u64, new_bytes: u64) -> Result<(), Error> {
         let RecordsSettings { max_bytes, max_memories, .. } = self.settings;
         if max_bytes.is_none() && max_memories.is_none() {
@@ -99,7 +99,7 @@ impl<'a> RowWriter<'a> {
         Err(Error::over_limit(self.name, size, &limit, RAISE_LIMITS))
     }
 
-    /// Notes a change. After it, the rows are no longer a copy of a file.
+    /// Notes a change, and clears the note that the rows are a copy of a file.
     fn note_change(&mut self) -> Result<(), Error> {
         self.has_changed = true;
         if let (Some(key), true) = (self.agent, std::mem::take(&mut self.is_copy)) {
@@ -113,7 +113,8 @@ impl<'a> RowWriter<'a> {
         Ok(self.transaction.execute(statements)?)
     }
 
-    /// Adds a memory. `original` is the text of its record, if the record holds more than the memory.
+    /// Adds a memory. `original` is the text of the memory's record, if the record holds more than
+    /// the memory.
     fn insert_record(&mut self, memory: &Memory, original: Option<&str>) -> Result<(), Error> {
         let agent = self.key()?;
         self.check_limits(agent, 1, memory.bytes())?;
@@ -193,7 +194,8 @@ impl Writer for RowWriter<'_> {
         let row = self.row(before)?;
         let original = row.original.as_ref().map(|record| rewritten(record, before, after));
         if before.kind != after.kind {
-            // Rows have the order of the records in the arrays: the memory moves to the end.
+            // The rows of a type have the order of the records in the array. The memory moves to
+            // the end of its new type, so it gets a new row.
             self.delete_row(agent, &row)?;
             return self.insert_record(after, original.as_deref());
         }
@@ -216,7 +218,8 @@ impl Writer for RowWriter<'_> {
     }
 }
 
-/// Notes the version of the file that an agent's rows are a copy of.
+/// The statement that notes which version of a file an agent's rows are a copy of. `None` clears
+/// the note.
 pub(super) fn set_copy_of(key: i64, version: Option<&str>) -> Statement {
     let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
     statement(sql, [Value::Integer(key), optional_text(version)])
@@ -231,7 +234,7 @@ pub(super) fn insert_agent(transaction: &dyn Transaction, name: &str) -> Result<
     }
 }
 
-/// Adds these records after all others of an agent.
+/// Adds records after all other records of an agent.
 pub(super) fn insert_all(
     transaction: &dyn Transaction,
     agent: i64,
@@ -245,7 +248,7 @@ pub(super) fn insert_all(
     Ok(())
 }
 
-/// Inserts the row of a memory, without its tags.
+/// The statement that inserts the row of a memory, without the memory's tags.
 fn insert_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -> Statement {
     let mut parameters = vec![Value::Integer(agent)];
     parameters.extend(values(memory, folded));
@@ -258,7 +261,8 @@ fn insert_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str)
     statement(&insert, parameters)
 }
 
-/// Inserts the tags of a memory that has a row. None if it has no tags.
+/// The statement that inserts the tags of a memory whose row exists. `None` if the memory has no
+/// tags.
 fn insert_tags(agent: i64, memory: &Memory) -> Option<Statement> {
     let sql = "INSERT INTO memory_tags (agent, tag, memory, archived) \
                SELECT m.agent, tags.value, m.key, m.archived \
@@ -269,7 +273,7 @@ fn insert_tags(agent: i64, memory: &Memory) -> Option<Statement> {
     (!memory.tags.is_empty()).then(|| statement(sql, parameters))
 }
 
-/// Deletes the tags of a row.
+/// The statement that deletes the tags of a row.
 fn delete_tags(dialect: Dialect, agent: i64, row: &Row) -> Statement {
     let is_one = is_in_texts(dialect, "tag", "?3");
     let sql = format!("DELETE FROM memory_tags WHERE agent = ?1 AND memory = ?2 AND {is_one}");
@@ -277,18 +281,18 @@ fn delete_tags(dialect: Dialect, agent: i64, row: &Row) -> Statement {
     statement(&sql, [Value::Integer(agent), Value::Integer(row.key), tags])
 }
 
-/// A change of a row. The type stays the same.
+/// A change of a row that leaves the memory's type as it is.
 struct Changes<'a> {
     dialect: Dialect,
     agent: i64,
     row: &'a Row,
-    /// The new text of the record of another program.
+    /// The new text of the record, if the row has the record of another program.
     original: Option<String>,
 }
 
 impl Changes<'_> {
-    /// The statements of the change. They set only columns that differ, so that SQLite updates only
-    /// the indexes of these.
+    /// The statements of the change. They set only the columns that differ, so that SQLite updates
+    /// only the indexes of these columns.
     fn statements(&self, before: &Memory, after: &Memory) -> Vec<Statement> {
         let old_text = folded(before);
         let new_text = folded(after);

@@ -17,32 +17,36 @@ use crate::toolsets::records::query::{Page, Query};
 use crate::toolsets::records::stats::Stats;
 use crate::toolsets::records::store::{Imported, Newest, Reader, WithAnyTerm};
 
-/// An agent's file after the scan: the position of every record is known, its values are not.
+/// An agent's file after the scan: the positions of all records are known, their values are not
+/// read.
 pub(in crate::toolsets::records) struct JsonFile {
     pub agent: String,
-    /// It has a `?` for each byte that is not UTF-8, so that its places are those of the file.
+    /// The text of the file. A `?` stands for each byte that is not UTF-8, so that offsets in the
+    /// text are offsets in the file.
     pub text: String,
-    /// `None` if there is no file.
+    /// The version of the file. `None` if the text is not from a file.
     pub version: Option<String>,
-    /// The places of the bytes that are not UTF-8, in order.
+    /// The offsets of the bytes that are not UTF-8, in ascending order.
     pub(super) not_utf8: Vec<usize>,
     pub(super) members: Vec<Member>,
     arrays: [Option<Array>; 3],
-    /// The keys of other arrays of objects. They may be misspelt.
+    /// The keys of arrays of objects under other keys than those of the three types. They may be
+    /// misspelt.
     pub(super) other_arrays: Vec<String>,
     pub(super) metadata: Option<Vec<Member>>,
-    /// The first and the second record with each id. It is built at the second search for an id: for
-    /// one search, a look at every record is faster.
+    /// By id, the first and the second record with this id. Built at the second search for an id:
+    /// for a single search, looking at every record is faster.
     id_index: OnceCell<BTreeMap<String, (RecordIndex, Option<RecordIndex>)>>,
     was_searched: Cell<bool>,
-    /// The records that cannot be read, once all were looked at.
+    /// The records that cannot be read. Set once all records were read.
     pub(super) unreadable: OnceCell<Vec<Unreadable>>,
 }
 
-/// The array of one type.
+/// The array of the records of one type.
 pub(super) struct Array {
     pub range: Range<usize>,
-    /// If the file has another value in its place, one record that cannot be read.
+    /// The records of the array. If the file has another value in place of the array, one record
+    /// that cannot be read.
     pub records: Vec<Record>,
     pub is_array: bool,
 }
@@ -53,10 +57,10 @@ pub(super) type RecordIndex = (Kind, usize);
 /// A record that cannot be read, and why.
 pub(super) type Unreadable = (RecordIndex, RecordError);
 
-/// The reason of a record with a byte that is not UTF-8.
+/// Why a record cannot be read that has a byte which is not UTF-8.
 const NOT_UTF8: &str = "not UTF-8";
 
-/// The reason of a record whose id an earlier memory has.
+/// Why a record cannot be read whose id an earlier record has.
 const DUPLICATE_ID: &str = "an `id` that another memory has, too";
 
 impl JsonFile {
@@ -64,7 +68,7 @@ impl JsonFile {
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` if it is not JSON, or is no object.
+    /// `CORRUPTED_DATA` if the file is not JSON, or is not an object.
     pub fn read(tree: &dyn Tree, agent: &str) -> Result<Option<Self>, Error> {
         let document = tree.read(Area::Documents, &file_path(agent), MAX_DOCUMENT_BYTES)?;
         document.map(|document| Self::parse(agent, document)).transpose()
@@ -82,7 +86,7 @@ impl JsonFile {
         Ok(file)
     }
 
-    /// Stands for the file of an agent that has none.
+    /// A file without any text, for an agent that has no file.
     pub fn empty(agent: &str) -> Self {
         Self::unscanned(agent, String::new())
     }
@@ -133,7 +137,7 @@ impl JsonFile {
         Ok(())
     }
 
-    /// Scans the array of a type. Null is an empty one.
+    /// Scans the value of the array of a type. `null` counts as an empty array.
     fn scan_array(&self, scanner: &mut Scanner<'_>) -> Result<Array, Flaw> {
         let start = scanner.position();
         let is_array = matches!(scanner.peek(), Some(b'[' | b'n'));
@@ -149,7 +153,7 @@ impl JsonFile {
         Ok(Array { range: start..scanner.position(), records, is_array })
     }
 
-    /// A record that has a byte which is not UTF-8 cannot be read.
+    /// If a byte of the record is not UTF-8, marks the record as one that cannot be read.
     fn with_not_utf8(&self, mut record: Record) -> Record {
         let next = self.not_utf8.partition_point(|at| *at < record.range.start);
         if let Some(&at) = self.not_utf8.get(next).filter(|at| record.range.contains(at)) {
@@ -158,7 +162,8 @@ impl JsonFile {
         record
     }
 
-    /// The length of its byte order mark, if it has one. It stays.
+    /// The length of the file's byte order mark in bytes, 0 if the file has none. Changes keep the
+    /// mark.
     pub(super) fn start(&self) -> usize {
         self.text.len() - self.json().len()
     }
@@ -172,12 +177,12 @@ impl JsonFile {
         self.arrays[kind as usize].as_ref()
     }
 
-    /// Whether it has at least one of the three arrays.
+    /// Whether the file has at least one of the three arrays.
     pub(super) fn has_arrays(&self) -> bool {
         self.arrays.iter().any(Option::is_some)
     }
 
-    /// All records, by type and then in the order of the file.
+    /// All records, sorted by type. Records of one type are in the order of the file.
     pub(super) fn records(&self) -> impl Iterator<Item = (RecordIndex, &Record)> {
         Kind::ALL.into_iter().flat_map(|kind| {
             let records = self.array(kind).map_or(&[][..], |array| &array.records);
@@ -201,7 +206,8 @@ impl JsonFile {
         }
     }
 
-    /// The index of the record that a memory with this id was read from.
+    /// The index of the record from which a memory with this id was read: the first record with the
+    /// id that can be read.
     pub(super) fn index_of_read(&self, id: &str) -> RecordIndex {
         let index = match self.with_id(id) {
             (first, None) => first,
@@ -245,7 +251,7 @@ impl JsonFile {
         id_index.get(id).map_or((None, None), |(first, second)| (Some(*first), *second))
     }
 
-    /// Fails if a byte is not UTF-8: a text of the whole file would lose it.
+    /// Fails if a byte of the file is not UTF-8: an export of the whole text would lose that byte.
     pub fn check_utf8(&self) -> Result<(), Error> {
         self.not_utf8.first().map_or(Ok(()), |at| Err(self.corrupted(*at, NOT_UTF8)))
     }
@@ -264,7 +270,7 @@ impl JsonFile {
         Kind::ALL.into_iter().filter_map(|kind| self.array(kind)).map(|of| of.records.len()).sum()
     }
 
-    /// All records, as they are imported into the other format.
+    /// All records in the form in which the other format imports them.
     ///
     /// # Errors
     ///
@@ -277,7 +283,7 @@ impl JsonFile {
         })
     }
 
-    /// The records that can be read, as [`imported`](Self::imported) has them.
+    /// The records that can be read, in the form of [`imported`](Self::imported).
     pub fn readable_imported(&self) -> impl Iterator<Item = Imported> {
         let readable = self.readable().into_iter();
         readable.map(|(index, memory)| self.imported_record(index, memory))
@@ -297,7 +303,8 @@ impl JsonFile {
         self.record(index).memory(&self.text, index.0)
     }
 
-    /// The records that can be read. If several have the same id, the first of them is.
+    /// The records that can be read. Of several records with the same id, only the first that can
+    /// be read.
     pub(super) fn readable(&self) -> Vec<(RecordIndex, Memory)> {
         let mut readable = Vec::new();
         let mut unreadable = Vec::new();
@@ -337,16 +344,17 @@ impl JsonFile {
         corrupted(&self.agent, &self.text, at, message)
     }
 
-    /// The line and the column of a place in the text, from 1. The column counts bytes.
+    /// The line and the column of an offset in the text, both from 1. The column counts bytes.
     pub(super) fn place(&self, at: usize) -> (usize, usize) {
         place(&self.text, at)
     }
 }
 
-/// The text of a file, with a `?` for each byte that is not UTF-8, and the places of these bytes.
+/// Decodes the contents of a file. Returns the text, with a `?` for each byte that is not UTF-8,
+/// and the offsets of these bytes.
 ///
-/// With `String::from_utf8`, an add to a file of 10,000 records that is not in ASCII takes 1.3 times the
-/// processor time.
+/// With `String::from_utf8` instead of `simdutf8`, adding a memory to a file of 10,000 records that
+/// is not ASCII takes 1.3 times the processor time.
 fn decoded(contents: Vec<u8>) -> (String, Vec<usize>) {
     if simdutf8::basic::from_utf8(&contents).is_ok() {
         // SAFETY: `simdutf8` has just found that the bytes are UTF-8.
@@ -389,7 +397,8 @@ pub(super) fn with_any_term(mut memories: Vec<Memory>, query: &Query) -> WithAny
     WithAnyTerm { count, of_newest: newest.number() }
 }
 
-/// At most `limit` unarchived memories that were last accessed and changed before `since`.
+/// At most `limit` unarchived memories of this type, or of any type, whose last access and last
+/// change were before `since`.
 pub(super) fn unused(
     memories: Vec<Memory>,
     since: Timestamp,
@@ -405,7 +414,7 @@ pub(super) fn unused(
     memories.into_iter().filter(is_unused).take(limit as usize).collect()
 }
 
-/// Whether the text of a value is that of an array whose first item is an object.
+/// Whether the JSON text of a value is an array whose first item is an object.
 fn is_array_of_objects(text: &str) -> bool {
     let items = text.strip_prefix('[');
     items.is_some_and(|items| items.trim_start().starts_with('{'))

@@ -13,25 +13,25 @@ use crate::storage::{Document, Splice};
 use crate::toolsets::records::error::Error;
 use crate::toolsets::records::store::{Purpose, Reader, Writer};
 
-/// The members of a record that are no free text.
+/// The members of a record that never have free text. A text is not removed from them.
 const STRUCTURE: [&str; 6] =
     ["id", "type", "created_at", "updated_at", "accessed_at", "importance"];
 
-/// A change that removes something from a file.
+/// The splices that remove a text or a record from a file.
 #[derive(Debug, Default)]
 pub(in crate::toolsets::records) struct Removal {
     pub splices: Vec<Splice>,
-    /// The ids of the records that had it.
+    /// The ids of the records that had the text, or of the record that is removed.
     pub ids: Vec<String>,
 }
 
 impl JsonFile {
-    /// Puts a mark in the place of a text in each string of a document, also in what other programs
-    /// added.
+    /// Puts a mark in the place of a text in each string value of a document, also in the fields of
+    /// other programs.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` if it is not JSON.
+    /// `CORRUPTED_DATA` if the document is not JSON, or is not an object.
     pub fn without_text(agent: &str, document: Document, secret: &str) -> Result<Removal, Error> {
         let file = Self::parse(agent, document)?;
         let splices = strings_without(file.json(), secret)
@@ -51,7 +51,7 @@ impl JsonFile {
         Ok(Removal { splices, ids })
     }
 
-    /// Removes a record.
+    /// Removes the record with this id. If no record has the id, there are no splices.
     ///
     /// # Errors
     ///
@@ -69,13 +69,15 @@ impl JsonFile {
     }
 }
 
-/// A JSON text with a mark in the place of a text in each string. `None` if no string has it.
+/// Puts a mark in the place of a text in each string value of a JSON text. `None` if no string has
+/// the text, or if `json` is not valid JSON.
 pub(in crate::toolsets::records) fn json_without(json: &str, secret: &str) -> Option<String> {
     let splices = strings_without(json, secret).ok().filter(|splices| !splices.is_empty())?;
     Some(super::write::spliced(json, splices))
 }
 
-/// The strings of a JSON text that have another text, and what stands in their place.
+/// The ranges of the strings in `json` that contain `secret`, each with the string that replaces
+/// it.
 fn strings_without(json: &str, secret: &str) -> Result<Vec<(Range<usize>, String)>, Flaw> {
     let mut strings = Strings { json, secret, splices: Vec::new() };
     let mut scanner = Scanner::new(json);
@@ -91,7 +93,7 @@ struct Strings<'a> {
 }
 
 impl Strings<'_> {
-    /// Looks at the value of a member.
+    /// Looks through a value. `key` is the key of the member that the value belongs to.
     fn value(&mut self, scanner: &mut Scanner<'_>, key: &str) -> Result<(), Flaw> {
         let start = scanner.position();
         match scanner.peek() {

@@ -19,18 +19,18 @@ pub(in crate::toolsets::records) enum ImportText<'a> {
 }
 
 impl<'a> ImportText<'a> {
-    /// Finds the records of a text.
+    /// Finds the records in a text.
     ///
     /// # Errors
     ///
-    /// The number of a line, from 1, and what is wrong there, if the text is a broken document. A
-    /// broken line of JSON Lines is an error of [`page`](Self::page).
+    /// If the text is a broken document: the number of a line, from 1, and what is wrong in that
+    /// line. A broken line of JSON Lines is an error of [`page`](Self::page).
     pub fn parse(text: &'a str) -> Result<Self, (usize, String)> {
         let mut document = JsonFile::unscanned("", text.to_owned());
         match document.scan() {
             Ok(()) if document.has_arrays() => return Ok(Self::Document(Box::new(document))),
             Ok(()) => {}
-            // The first line of JSON Lines is a whole object. If it is not, the text is a document.
+            // JSON Lines begin with a whole object in one line. Any other text is a document.
             Err(flaw) if scan_record(text.trim_start().lines().next().unwrap_or("{}")).is_err() => {
                 return Err((line_of(text, flaw.at), flaw.what.to_owned()));
             }
@@ -55,8 +55,8 @@ impl<'a> ImportText<'a> {
         }
     }
 
-    /// At most `limit` records from index `start` on, each with its line number. The error of a
-    /// record says what is wrong with it.
+    /// Returns at most `limit` records from index `start` on, each with its line number. For a
+    /// record that cannot be read, returns what is wrong with it.
     pub fn page(&self, start: usize, limit: usize) -> Vec<(usize, Result<Imported, String>)> {
         match self {
             Self::Lines(text, lines) => {
@@ -68,7 +68,8 @@ impl<'a> ImportText<'a> {
                 let mut at = 0;
                 let page = file.records().skip(start).take(limit);
                 page.map(|((kind, _), record)| {
-                    // The file's arrays can have another order than the types: count lines anew.
+                    // The arrays of the file can be in another order than the types: then counts
+                    // the lines from the beginning again.
                     if record.range.start < at {
                         (line, at) = (1, 0);
                     }
@@ -103,7 +104,7 @@ fn imported(text: &str, record: &Record, kind: Kind) -> Result<Imported, String>
     let memory = record.memory(text, kind).map_err(|error| error.message)?;
     let original = &text[record.range.clone()];
     let compact = compact(&memory);
-    // Exports write compact JSON, so this is the usual case and comes first.
+    // Exports write compact JSON, so this comparison succeeds most often and comes first.
     let is_complete = memory.fits_columns()
         && (original == compact
             || original == record_text(&memory)
@@ -115,8 +116,9 @@ fn compact(memory: &Memory) -> String {
     serde_json::to_string(memory).expect("a memory is JSON")
 }
 
-/// A memory as one line of JSON Lines, with its type. `original` is the text of its record, if that
-/// differs from our own text in more than white space. The line then keeps that text.
+/// A memory as one line of JSON Lines, with its type. `original` is the text of the memory's
+/// record, if that differs from our own text in more than white space. The line then has the
+/// members of `original`.
 pub(in crate::toolsets::records) fn line(memory: &Memory, original: Option<&str>) -> String {
     let Some(original) = original else { return compact(memory) };
     let line = minified(original);

@@ -1,4 +1,4 @@
-//! An agent's file without its records: the text that a conversion to SQLite keeps.
+//! An agent's file without its records: the database keeps this text after a conversion to SQLite.
 
 use super::file::JsonFile;
 use super::write::spliced;
@@ -12,18 +12,18 @@ pub(in crate::toolsets::records) struct Outline {
     pub end: String,
 }
 
-/// The array of one type.
+/// The array of one type, emptied.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::toolsets::records) struct Section {
-    /// The text between the array before it and this one.
+    /// The text between the array before this array, or the beginning, and this array.
     pub before: String,
     pub kind: Kind,
-    /// The text of the empty array.
+    /// The text of the empty array, as the file has it.
     pub empty: String,
 }
 
 impl JsonFile {
-    /// The file's text without its records.
+    /// The file's text with all its arrays emptied.
     pub fn without_records(&self) -> String {
         let arrays = Kind::ALL.into_iter().filter_map(|kind| self.array(kind));
         let emptied = arrays.filter(|array| !array.records.is_empty());
@@ -32,8 +32,9 @@ impl JsonFile {
 }
 
 impl Outline {
-    /// Splits the text of an agent's file, from which the records were taken out. Adds an array for
-    /// each type that `needs` one and has none. Returns `None` if it is no agent's file.
+    /// Splits the text of an agent's file without its records. Adds an empty array for each type
+    /// that has none and for which `needs` is true. Returns `None` if the text is not that of an
+    /// agent's file.
     pub fn parse(text: &str, needs: impl Fn(Kind) -> bool) -> Option<Self> {
         let mut file = scanned(text)?;
         let missing = |kind: &Kind| file.array(*kind).is_none() && needs(*kind);

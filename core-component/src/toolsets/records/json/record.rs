@@ -8,23 +8,23 @@ use super::scan::{Flaw, Member, Scanner, unquoted};
 use crate::time::Timestamp;
 use crate::toolsets::records::memory::{Importance, Kind, Memory};
 
-/// A scanned record: its members are known, their values are not read yet.
+/// A scanned record: the positions of its members are known, their values are not read.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// Its place in the text, in bytes.
+    /// The range of the record in the text, in bytes.
     pub range: std::ops::Range<usize>,
-    /// None if it is not an object.
+    /// The members of the object. Empty if the record is not an object.
     pub members: Vec<Member>,
-    /// Why it cannot be read although its place is known.
+    /// The fault that the scan found in the record. Such a record cannot be read.
     pub flaw: Option<RecordError>,
 }
 
 /// The error of a record that is no valid memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordError {
-    /// Its place in the text, in bytes.
+    /// The offset of the fault in the text, in bytes.
     pub at: usize,
-    /// The fault there, in words.
+    /// What is wrong there, in words for a message.
     pub message: String,
 }
 
@@ -35,11 +35,12 @@ impl From<Flaw> for RecordError {
 }
 
 impl Record {
-    /// Scans one item of an array. It need not be a memory, nor an object.
+    /// Scans one item of an array. The item can be any JSON value: a record that is not an object
+    /// gets a flaw.
     ///
     /// # Errors
     ///
-    /// If it is not JSON: then its end is not known.
+    /// If the item is not JSON: then its end is not known.
     pub fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Flaw> {
         let start = scanner.position();
         let is_object = scanner.peek() == Some(b'{');
@@ -55,11 +56,12 @@ impl Record {
         Ok(Self { range: start..scanner.position(), members, flaw: flaw.map(Into::into) })
     }
 
-    /// Scans a value that is in the place of an array.
+    /// Scans a value that the file has in place of an array. The result is a record that cannot be
+    /// read.
     ///
     /// # Errors
     ///
-    /// If it is not JSON.
+    /// If the value is not JSON.
     pub fn scan_other(scanner: &mut Scanner<'_>) -> Result<Self, Flaw> {
         let start = scanner.position();
         let no_array = Flaw { at: start, what: "expected an array" };
@@ -72,20 +74,20 @@ impl Record {
         self.members.iter().find(|member| unquoted(text, &member.key) == name)
     }
 
-    /// The id. Returns `None` if there is none or it is not a string.
+    /// The id. `None` if the record has no `id`, or its `id` is not a string.
     pub fn id<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
         let value = &self.member(text, "id")?.value;
         text[value.clone()].starts_with('"').then(|| unquoted(text, value))
     }
 
-    /// Reads the memory.
+    /// Reads the memory of this record.
     ///
     /// `id`, `content` and `created_at` must be present. Other fields have defaults.
     ///
     /// # Errors
     ///
-    /// A field that is missing, or has a value of a wrong type; a key that occurs twice; half of a
-    /// surrogate pair; no object.
+    /// If a field is missing or has a value of a wrong type, if a key occurs twice, if a string has
+    /// half of a surrogate pair, or if the record is not an object.
     pub fn memory(&self, text: &str, kind: Kind) -> Result<Memory, RecordError> {
         if let Some(flaw) = &self.flaw {
             return Err(flaw.clone());
@@ -121,13 +123,13 @@ impl Record {
         })
     }
 
-    /// Whether the members that an access changes can be read.
+    /// Whether the members that an access changes can be read: `access_count` and `accessed_at`.
     pub fn has_readable_access(&self, text: &str) -> bool {
         let count = self.field::<u64>(text, "access_count", "a whole number of 0 or more");
         count.is_ok() && self.timestamp(text, "accessed_at").is_ok()
     }
 
-    /// Reads the type.
+    /// Reads the member `type`.
     pub fn kind(&self, text: &str) -> Result<Kind, RecordError> {
         let named: String = self.required(text, "type", "a string")?;
         let kind = Kind::ALL.into_iter().find(|kind| kind.name() == named);

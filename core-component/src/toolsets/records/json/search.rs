@@ -14,22 +14,23 @@ use crate::toolsets::records::error::Error;
 use crate::toolsets::records::memory::Memory;
 use crate::toolsets::records::store::View;
 
-/// Members that an access changes. The index has nothing of them.
+/// The members that an access changes. The index does not have them.
 const OF_ACCESS: [&str; 2] = ["accessed_at", "access_count"];
 
-/// The version of each record: with another text, it has another key.
+/// The version of every record in the index. It is constant: a record whose text changes has
+/// another key.
 const VERSION: i64 = 0;
 
-/// The records of a file by a hash of their texts, which is their key in the index.
+/// The records of a file. The key of a record in the index is a hash of the record's text.
 pub(super) struct Records<'a> {
     file: &'a JsonFile,
     search: &'a Search<'a>,
-    /// The position in the order of a search, by the key.
+    /// By key, the position of the record in the order of a search, and the record's index.
     places: BTreeMap<i64, (usize, RecordIndex)>,
 }
 
 impl<'a> Records<'a> {
-    /// `None` if a record can be seen to be damaged, or two have the same id.
+    /// `None` if a record is seen to be damaged or has no id, or if two records have the same id.
     pub fn new(file: &'a JsonFile, search: &'a Search<'a>) -> Option<Self> {
         let mut places = BTreeMap::new();
         let mut ids = BTreeSet::new();
@@ -43,12 +44,12 @@ impl<'a> Records<'a> {
         Some(Self { file, search, places })
     }
 
-    /// Adds the records to those of the last owner, the newest first as far as the work of the search
-    /// goes.
+    /// Adds the records to the entries of the owner that `collector` began last. If the work of the
+    /// search is used up, adds only the newest records and reports the others as skipped.
     ///
     /// # Errors
     ///
-    /// If a record cannot be read. Then none was added.
+    /// If a record cannot be read. Then no record was added.
     pub fn add_to(
         &self,
         index: &mut Index<'_>,
@@ -78,7 +79,7 @@ impl Table for Records<'_> {
 
     const NUMBER: u8 = 0;
 
-    /// The keys alone tell what has changed.
+    /// No sum is needed: another text has another key, so the keys alone tell what has changed.
     fn sum(&self, _last: i64) -> Result<Option<Sum>, RecordError> {
         Ok(None)
     }
@@ -123,14 +124,14 @@ impl View for JsonFile {
         let by_index = Records::new(self, search).map(|records| records.add_to(index, collector));
         match by_index {
             Some(Ok(())) => drop(self.unreadable.get_or_init(Vec::new)),
-            // All records are read, to name those that are damaged.
+            // Reads all records without the index, so that a warning names the damaged ones.
             Some(Err(_)) | None => search.add_all(self.memories(), collector),
         }
         Ok(())
     }
 
     fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
-        // Of a damaged record there is no hit that the index brought.
+        // The index is not used for a file with a damaged record, so then there is no hit to read.
         let records = Records::new(self, search);
         Ok(records.and_then(|records| read_rows(&records, keys).ok()).unwrap_or_default())
     }
@@ -141,8 +142,8 @@ pub(super) fn key_of(file: &JsonFile, index: RecordIndex) -> i64 {
     key(file.record(index), index, &file.text)
 }
 
-/// A hash of what the index has of a record. With another hash of a later version of the standard
-/// library, all records are indexed anew.
+/// A hash of the parts of a record that the index uses. If a later version of the standard library
+/// has another hash, all records are indexed anew.
 fn key(record: &Record, (kind, _): RecordIndex, text: &str) -> i64 {
     let mut hasher = DefaultHasher::new();
     (kind as u8).hash(&mut hasher);

@@ -11,19 +11,20 @@ use crate::toolsets::records::memory::Kind;
 /// The most records that a warning names.
 const MAX_NAMED: usize = 3;
 
-/// The most characters of an id or a key that is shown.
+/// The most characters of an id or a key that a message shows.
 const MAX_ID: usize = 64;
 
 impl JsonFile {
-    /// The warning about all that reads leave out: records that cannot be read, and arrays with
-    /// another name.
+    /// The warning about all that reads leave out: records that cannot be read, and arrays of
+    /// objects under unknown keys. `None` if nothing is left out.
     pub(in crate::toolsets::records) fn left_out_warning(&self) -> Option<String> {
         let warnings = [self.unreadable_warning(), self.other_arrays_warning()];
         let warnings: Vec<String> = warnings.into_iter().flatten().collect();
         (!warnings.is_empty()).then(|| warnings.join("; "))
     }
 
-    /// The warning about arrays that are read as fields of another program.
+    /// The warning about arrays of objects under unknown keys, which are kept as fields of another
+    /// program. `None` if there are none.
     fn other_arrays_warning(&self) -> Option<String> {
         let is_shown = |key: &&String| is_plain(key);
         let keys: Vec<&String> = self.other_arrays.iter().filter(is_shown).collect();
@@ -38,8 +39,8 @@ impl JsonFile {
         })
     }
 
-    /// The warning about the records that cannot be read, if there are any: how many they are, and
-    /// the first with their place and what is wrong.
+    /// The warning about the records that cannot be read: their number, and for the first ones the
+    /// place and what is wrong. `None` if all records can be read.
     pub(in crate::toolsets::records) fn unreadable_warning(&self) -> Option<String> {
         let unreadable = self.unreadable_records();
         let count = unreadable.len();
@@ -60,19 +61,20 @@ impl JsonFile {
         Some(format!("{records} of `{file}` cannot be read and {are} left out: {named}; {they}"))
     }
 
-    /// The error of a record that a call needs and that cannot be read.
+    /// The error of a call that needs a record which cannot be read.
     pub(super) fn corrupted_record(&self, index: RecordIndex, error: &RecordError) -> Error {
         self.corrupted(error.at, &self.reason(index, &error.message))
     }
 
-    /// Fails if the file has another value in the place of an array: an addition would replace it.
+    /// Fails if the file has another value in place of the array of this type: adding a record
+    /// would replace that value.
     pub(super) fn check_array(&self, kind: Kind) -> Result<(), Error> {
         let other = self.array(kind).filter(|array| !array.is_array);
         let flaw = other.and_then(|array| array.records[0].flaw.as_ref());
         flaw.map_or(Ok(()), |flaw| Err(self.corrupted_record((kind, 0), flaw)))
     }
 
-    /// The id or the number of a record, and the fault in it.
+    /// What is wrong with a record, after the id or the number of the record.
     fn reason(&self, index: RecordIndex, message: &str) -> String {
         let array = self.array(index.0);
         let name = index.0.array();
@@ -87,7 +89,7 @@ impl JsonFile {
     }
 }
 
-/// Whether a message can show an id or a key: another program may have written any text.
+/// Whether a message can show this id or key. Another program may have written any text.
 fn is_plain(text: &str) -> bool {
     text.chars().count() <= MAX_ID && !text.contains(|c: char| c.is_control() || c == '`')
 }

@@ -1,4 +1,4 @@
-//! Changing an agent's file: splices are collected and then applied together.
+//! Changing an agent's file: the splices of a call are collected and then applied together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::toolsets::records::store::{Imported, Purpose, Reader, WithAnyTerm, Wr
 
 const MAX_MEMORIES: u64 = 100_000;
 
-/// The maximum number of memories and of bytes in a file.
+/// The maximum number of memories and the maximum number of bytes of a file.
 pub(in crate::toolsets::records) fn limits(settings: &RecordsSettings) -> (u64, u64) {
     let max_bytes = settings.max_bytes.unwrap_or(MAX_DOCUMENT_BYTES).min(MAX_DOCUMENT_BYTES);
     (settings.max_memories.unwrap_or(MAX_MEMORIES), max_bytes)
@@ -34,13 +34,13 @@ pub(in crate::toolsets::records) struct JsonWriter {
     file: JsonFile,
     settings: RecordsSettings,
     now: Timestamp,
-    /// Changed records of the file.
+    /// The changed records of the file, with their new values.
     changed: BTreeMap<RecordIndex, Memory>,
-    /// Removed records of the file.
+    /// The removed records of the file.
     removed: BTreeSet<RecordIndex>,
-    /// New records for the ends of the arrays, as text and as memories.
+    /// The records to append to the arrays, as text and as memories.
     added: Vec<(String, Memory)>,
-    /// Bytes by which the changes lengthen the file.
+    /// The number of bytes by which the changes lengthen the file.
     bytes_added: u64,
 }
 
@@ -57,7 +57,7 @@ impl JsonWriter {
         }
     }
 
-    /// The keys in the index of the records that stay as they are, if others were removed.
+    /// The keys in the index of the records that stay as they are. `None` if no record was removed.
     pub fn keys_if_removed(&self) -> Option<Vec<i64>> {
         let stays = |index: &RecordIndex| {
             !self.removed.contains(index) && !self.changed.contains_key(index)
@@ -66,12 +66,13 @@ impl JsonWriter {
         (!self.removed.is_empty()).then(|| indexes.map(|index| key_of(&self.file, index)).collect())
     }
 
-    /// Whether there is anything to commit.
+    /// Whether any record was changed, removed or added.
     pub fn has_changed(&self) -> bool {
         !(self.changed.is_empty() && self.removed.is_empty() && self.added.is_empty())
     }
 
-    /// The changes of one commit. If a backup is due, it comes before the file.
+    /// The changes of one commit. If the file has to be backed up, the copy comes before the change
+    /// of the file.
     pub fn into_changes(self, purpose: Purpose) -> Vec<Change> {
         let path = file_path(&self.file.agent);
         let mut changes = Vec::new();
@@ -94,7 +95,7 @@ impl JsonWriter {
         changes
     }
 
-    /// The splices of all changes, in order.
+    /// The splices of all changes, sorted by position.
     pub(super) fn splices(&self, purpose: Purpose) -> Vec<storage::Splice> {
         let mut splices = Vec::new();
         for (index, after) in &self.changed {
@@ -130,7 +131,7 @@ impl JsonWriter {
         of_kind.map(|(text, _)| text.as_str())
     }
 
-    /// Removes the removed records of an array and appends the added ones.
+    /// Adds the splices that remove the removed records of an array and append the added records.
     fn splice_array(&self, kind: Kind, splices: &mut Vec<Splice>) {
         let added: Vec<_> = self.added_to(kind).collect();
         let Some(array) = self.file.array(kind) else { return };
@@ -142,8 +143,8 @@ impl JsonWriter {
             }
             return;
         };
-        // Before the first remaining record, remove the comma after a record; elsewhere the one
-        // before it.
+        // A removed record before the first remaining record takes along the comma after it. Any
+        // other removed record takes along the comma before it.
         for (index, record) in array.records.iter().enumerate().filter(|(i, _)| !remains(i)) {
             let range = if index < first {
                 record.range.start..array.records[index + 1].range.start
@@ -163,7 +164,7 @@ impl JsonWriter {
         }
     }
 
-    /// Adds the arrays that the file lacks and that get records.
+    /// Adds a splice with the arrays that the file lacks and that get records.
     fn splice_new_arrays(&self, splices: &mut Vec<Splice>) {
         let missing = Kind::ALL.into_iter().filter(|kind| self.file.array(*kind).is_none());
         let arrays = missing.map(|kind| (kind, self.added_to(kind).collect::<Vec<_>>()));
@@ -198,7 +199,8 @@ impl JsonWriter {
         }
     }
 
-    /// Adds a member after the last member of an object.
+    /// The splice that adds a member after the last member of an object. If the object is empty,
+    /// the splice replaces the range `object`.
     fn new_member(
         &self,
         members: &[Member],
@@ -213,7 +215,7 @@ impl JsonWriter {
         }
     }
 
-    /// Checks that this many more memories and bytes are allowed.
+    /// Fails if this many more memories and bytes would exceed a limit of the agent.
     fn check_limits(&self, new_memories: u64, new_bytes: u64) -> Result<(), Error> {
         let remaining = self.file.records().count() - self.removed.len();
         let memories = remaining as u64 + self.added.len() as u64 + new_memories;
@@ -232,7 +234,8 @@ impl JsonWriter {
         Err(Error::over_limit(&self.file.agent, size, &limit, remedy))
     }
 
-    /// Adds a record. If it replaces one that was removed, `replaced_bytes` is the length of that.
+    /// Adds a record. If it replaces a removed record, `replaced_bytes` is the length of the
+    /// removed record.
     fn add(&mut self, text: String, memory: Memory, replaced_bytes: usize) -> Result<(), Error> {
         self.file.check_array(memory.kind)?;
         let bytes = text.len().saturating_sub(replaced_bytes) as u64;
@@ -244,7 +247,7 @@ impl JsonWriter {
         Ok(())
     }
 
-    /// The index in `added` of an id.
+    /// The index in `added` of the memory with this id.
     fn added_index(&self, id: &str) -> Option<usize> {
         self.added.iter().position(|(_, memory)| memory.id == id)
     }
@@ -369,7 +372,7 @@ fn sort_splices(splices: &mut [Splice]) {
     splices.sort_by_key(|(range, _)| (range.start, range.end));
 }
 
-/// The text after all splices, which must not overlap.
+/// Applies all splices to a text. The splices must not overlap.
 pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     sort_splices(&mut splices);
     let mut result = String::new();
@@ -441,7 +444,7 @@ pub(in crate::toolsets::records) fn empty_document(
     format!("{{\n{}{}", arrays.concat(), metadata(created_at, updated_at))
 }
 
-/// The metadata of a file and the end of its text.
+/// The member `metadata` of a file and the end of the file's text.
 fn metadata(created_at: Timestamp, updated_at: Timestamp) -> String {
     let metadata = json!({ "created_at": created_at, "updated_at": updated_at });
     format!("  \"metadata\": {}\n}}", indented(&metadata, 1))
