@@ -15,7 +15,7 @@ const VERSION: i64 = 1;
 /// - `namespace` is the JSON list of the labels, `value` the JSON of the object.
 /// - `paths` is the JSON list of the fields that a search reads. Null means all fields.
 /// - `stamp` is [`stamp`](crate::toolsets::items::item::stamp): a change of it tells a search that
-/// the row has changed.
+///   the row has changed.
 /// - No id is used twice, because a search index identifies rows by their ids.
 pub(in crate::toolsets::items) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE items (
