@@ -17,7 +17,7 @@ use rusqlite::{ToSql, params_from_iter};
 use serde_json::Value as Json;
 
 use self::scopes::Scopes;
-use super::copy::Begun;
+use super::copy::{Begun, copy_of};
 use super::documents::{Lock, MemoryStorage};
 use super::mutex::locked;
 use super::sql;
@@ -154,6 +154,29 @@ impl SqlDatabase {
         copied.expect("memory");
         *locked(&self.shared.connection) = Some(to);
         locked(&self.shared.scopes).forget_owners();
+    }
+
+    /// A database of its own with the same contents, for a transaction of the call.
+    fn copy(&self) -> rusqlite::Result<Self> {
+        let copy = copy_of(locked(&self.shared.connection).as_ref().expect("it was opened"))?;
+        let shared = Shared { connection: Mutex::new(Some(copy)), ..Shared::default() };
+        Ok(Self { shared: Arc::new(shared), in_transaction: self.in_transaction.clone() })
+    }
+
+    /// A copy for a write transaction in a scope, and what it begins with.
+    fn copy_to_write(&self) -> rusqlite::Result<(Self, Begun)> {
+        let mut scopes = locked(&self.shared.scopes);
+        let copy = self.copy()?;
+        let begun = scopes.begin(locked(&copy.shared.connection).as_ref().expect("a copy"))?;
+        Ok((copy, begun))
+    }
+
+    /// Brings in what a transaction in a scope has written to its copy.
+    fn bring_in(&self, copy: &Self, begun: &Begun, scope: Option<&str>) -> rusqlite::Result<()> {
+        let mut scopes = locked(&self.shared.scopes);
+        let mut written = locked(&copy.shared.connection);
+        let mut connection = locked(&self.shared.connection);
+        scopes.bring_in(&mut written, &mut connection, begun, scope)
     }
 
     fn run<T>(

@@ -7,8 +7,7 @@ mod commit;
 mod lock;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, Weak};
 
 use agent_memory_storage::database::{Connection, Kind};
 use agent_memory_storage::{
@@ -17,12 +16,10 @@ use agent_memory_storage::{
 };
 
 use self::commit::{Contents, check_path, commit};
+use self::lock::Locks;
 use super::mutex::locked;
 
 pub use self::lock::Lock;
-
-/// How long a call waits for a lock before it is `busy`.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Trees of documents in memory, for one call at a time.
 #[derive(Debug, Default)]
@@ -35,13 +32,10 @@ pub struct MemoryStorage {
 struct Shared {
     /// Whether it is like a server.
     is_server: bool,
-    /// The scopes that have written documents last, of storage like a server.
-    owners: Mutex<BTreeMap<(Place, Area, String), String>>,
     places: Mutex<BTreeMap<Place, Contents>>,
     /// The labels of families.
     families: Mutex<BTreeSet<String>>,
-    locks: Mutex<Vec<(Place, Option<String>)>>,
-    unlocked: Condvar,
+    locks: Arc<Locks>,
 }
 
 /// The locks of a call.
@@ -142,7 +136,8 @@ impl MemoryStorage {
     /// Makes the changes of documents that are committed with a transaction.
     pub(super) fn commit_joined(&self) {
         let mut call = locked(&self.call);
-        let (joined, lock) = (std::mem::take(&mut call.joined), call.lock.upgrade());
+        let joined = std::mem::take(&mut call.joined);
+        let lock = call.lock.upgrade();
         for (changes, lock) in joined.iter().zip(lock.iter().cycle()) {
             let mut places = locked(&self.shared.places);
             let documents = places.get_mut(&lock.wanted.0).expect("granted when opened");
@@ -181,9 +176,9 @@ impl MemoryStorage {
         scope: Option<&str>,
     ) -> Result<Arc<Lock>, Error> {
         let wanted = (place.clone(), scope.map(str::to_owned));
-        self.shared.take(&wanted)?;
+        self.shared.locks.take(&wanted)?;
         let lock =
-            Arc::new(Lock { shared: self.shared.clone(), wanted, is_held: Mutex::new(true) });
+            Arc::new(Lock { locks: self.shared.locks.clone(), wanted, is_held: Mutex::new(true) });
         (call.place, call.lock) = (Some(place.clone()), Arc::downgrade(&lock));
         Ok(lock)
     }

@@ -1,11 +1,10 @@
 //! Transactions in different scopes, which are open at once, each in a copy of the database.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
-use super::{Shared, SqlDatabase};
-use crate::copy::{Begun, RowKey, copy_of, greatest_id, reserve_ids};
-use crate::mutex::locked;
+use rusqlite::Connection;
+
+use crate::copy::{Begun, RowKey, greatest_id, reserve_ids};
 
 /// What is known of the transactions in scopes.
 #[derive(Debug, Default)]
@@ -29,49 +28,31 @@ impl Scopes {
     pub fn forget_owners(&mut self) {
         self.owners.clear();
     }
-}
 
-impl SqlDatabase {
-    /// A database of its own with the same contents, for a transaction of the call.
-    pub(super) fn copy(&self) -> rusqlite::Result<Self> {
-        let copy = copy_of(locked(&self.shared.connection).as_ref().expect("it was opened"))?;
-        let shared = Shared { connection: Mutex::new(Some(copy)), ..Shared::default() };
-        Ok(Self { shared: Arc::new(shared), in_transaction: self.in_transaction.clone() })
+    /// Begins a write transaction in a copy of the database.
+    pub fn begin(&mut self, copy: &Connection) -> rusqlite::Result<Begun> {
+        let begun = Begun::new(copy, self.committed)?;
+        self.last_id =
+            if self.open == 0 { greatest_id(copy)? } else { reserve_ids(copy, self.last_id)? };
+        self.open += 1;
+        Ok(begun)
     }
 
-    /// A copy for a write transaction in a scope, and what it begins with.
-    pub(super) fn copy_to_write(&self) -> rusqlite::Result<(Self, Begun)> {
-        let mut scopes = locked(&self.shared.scopes);
-        let copy = self.copy()?;
-        let guard = locked(&copy.shared.connection);
-        let connection = guard.as_ref().expect("a copy");
-        let begun = Begun::new(connection, scopes.committed)?;
-        scopes.last_id = if scopes.open == 0 {
-            greatest_id(connection)?
-        } else {
-            reserve_ids(connection, scopes.last_id)?
-        };
-        scopes.open += 1;
-        drop(guard);
-        Ok((copy, begun))
-    }
-
-    /// Brings in what a transaction in a scope has written to its copy.
+    /// Brings what a transaction in a scope has written to its copy into the database.
     ///
     /// # Panics
     ///
     /// If another scope has written the same rows, at once or before.
-    pub(super) fn bring_in(
-        &self,
-        copy: &Self,
+    pub fn bring_in(
+        &mut self,
+        copy: &mut Option<Connection>,
+        database: &mut Option<Connection>,
         begun: &Begun,
         scope: Option<&str>,
     ) -> rusqlite::Result<()> {
-        let mut scopes = locked(&self.shared.scopes);
-        let mut written = locked(&copy.shared.connection);
-        let connection = written.as_ref().expect("a copy");
-        for (at, is_there) in begun.changes(connection)? {
-            let owner = scopes.owners.remove(&at);
+        let written = copy.as_ref().expect("a copy");
+        for (at, is_there) in begun.changes(written)? {
+            let owner = self.owners.remove(&at);
             if let Some((owner, scope)) = owner.zip(scope) {
                 let (table, key) = &at;
                 assert!(
@@ -80,16 +61,15 @@ impl SqlDatabase {
                 );
             }
             if let Some(scope) = scope.filter(|_| is_there) {
-                scopes.owners.insert(at, scope.to_owned());
+                self.owners.insert(at, scope.to_owned());
             }
         }
-        let mut shared = locked(&self.shared.connection);
-        if scopes.committed == begun.number {
-            *shared = written.take();
+        if self.committed == begun.number {
+            *database = copy.take();
         } else {
-            begun.merge(connection, shared.as_ref().expect("it was opened"))?;
+            begun.merge(written, database.as_ref().expect("it was opened"))?;
         }
-        scopes.committed += 1;
+        self.committed += 1;
         Ok(())
     }
 }

@@ -1,16 +1,17 @@
 //! The locks of places and of their scopes, and which scope has written a document.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use agent_memory_storage::{Area, Change, Error, ErrorCode, Place};
 
-use super::{Shared, TIMEOUT};
 use crate::mutex::locked;
 
 /// The lock of a place or of one of its scopes. It is held until it is released or this is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    pub(super) shared: Arc<Shared>,
+    pub(super) locks: Arc<Locks>,
     pub(super) wanted: Wanted,
     pub(super) is_held: Mutex<bool>,
 }
@@ -18,14 +19,26 @@ pub struct Lock {
 /// A place, or a scope of it.
 pub(super) type Wanted = (Place, Option<String>);
 
-impl Shared {
+/// How long a call waits for a lock before it is `busy`.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The locks that are held.
+#[derive(Debug, Default)]
+pub(super) struct Locks {
+    held: Mutex<Vec<Wanted>>,
+    released: Condvar,
+    /// The scopes that have written documents last, of storage like a server.
+    owners: Mutex<BTreeMap<(Place, Area, String), String>>,
+}
+
+impl Locks {
     pub(super) fn take(&self, wanted: &Wanted) -> Result<(), Error> {
         let excludes = |(of, scope): &Wanted| {
             *of == wanted.0 && (scope.is_none() || wanted.1.is_none() || *scope == wanted.1)
         };
-        let locks = locked(&self.locks);
+        let locks = locked(&self.held);
         let waited =
-            self.unlocked.wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
+            self.released.wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
         let (mut locks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         if timeout.timed_out() {
             return Err(Error::new(ErrorCode::Busy, "other writers kept the lock: try again"));
@@ -60,7 +73,7 @@ impl Lock {
     pub(super) fn ensure(&self) -> Result<(), Error> {
         let mut is_held = locked(&self.is_held);
         if !*is_held {
-            self.shared.take(&self.wanted)?;
+            self.locks.take(&self.wanted)?;
             *is_held = true;
         }
         Ok(())
@@ -70,9 +83,9 @@ impl Lock {
     pub(super) fn note(&self, changes: &[Change]) {
         for change in changes {
             let is_there = !change.is_delete();
-            self.shared.note_owner(&self.wanted, change.area(), change.path(), is_there);
+            self.locks.note_owner(&self.wanted, change.area(), change.path(), is_there);
             if let Change::Rename { from, .. } = change {
-                self.shared.note_owner(&self.wanted, change.area(), from, false);
+                self.locks.note_owner(&self.wanted, change.area(), from, false);
             }
         }
     }
@@ -80,10 +93,10 @@ impl Lock {
     /// Lets others have the lock.
     pub(crate) fn release(&self) {
         if std::mem::take(&mut *locked(&self.is_held)) {
-            let mut locks = locked(&self.shared.locks);
+            let mut locks = locked(&self.locks.held);
             let at = locks.iter().position(|held| *held == self.wanted);
             locks.swap_remove(at.expect("held until now"));
-            self.shared.unlocked.notify_all();
+            self.locks.released.notify_all();
         }
     }
 }
