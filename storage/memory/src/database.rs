@@ -1,7 +1,8 @@
 //! A SQL database in memory.
 
+mod scopes;
+
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -15,7 +16,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
 use serde_json::Value as Json;
 
-use super::copy::{Begun, RowKey, copy_of, greatest_id, reserve_ids};
+use self::scopes::Scopes;
+use super::copy::{Begun, copy_of};
 use super::documents::{Lock, MemoryStorage};
 use super::mutex::locked;
 use super::sql;
@@ -35,19 +37,6 @@ struct Shared {
     in_use: Mutex<bool>,
     freed: Condvar,
     scopes: Mutex<Scopes>,
-}
-
-/// What is known of the transactions in scopes.
-#[derive(Debug, Default)]
-struct Scopes {
-    /// How many write transactions are open.
-    open: usize,
-    /// How many have committed.
-    committed: u64,
-    /// The last id that one of the open ones may give to a row.
-    last_id: i64,
-    /// The scopes that have written rows last.
-    owners: BTreeMap<RowKey, String>,
 }
 
 impl Shared {
@@ -164,7 +153,7 @@ impl SqlDatabase {
         let copied = Backup::new(&from, &mut to).and_then(|copy| copy.step(-1));
         copied.expect("memory");
         *locked(&self.shared.connection) = Some(to);
-        locked(&self.shared.scopes).owners.clear();
+        locked(&self.shared.scopes).forget_owners();
     }
 
     /// A database of its own with the same contents, for a transaction of the call.
@@ -178,49 +167,16 @@ impl SqlDatabase {
     fn copy_to_write(&self) -> rusqlite::Result<(Self, Begun)> {
         let mut scopes = locked(&self.shared.scopes);
         let copy = self.copy()?;
-        let guard = locked(&copy.shared.connection);
-        let connection = guard.as_ref().expect("a copy");
-        let begun = Begun::new(connection, scopes.committed)?;
-        scopes.last_id = if scopes.open == 0 {
-            greatest_id(connection)?
-        } else {
-            reserve_ids(connection, scopes.last_id)?
-        };
-        scopes.open += 1;
-        drop(guard);
+        let begun = scopes.begin(locked(&copy.shared.connection).as_ref().expect("a copy"))?;
         Ok((copy, begun))
     }
 
     /// Brings in what a transaction in a scope has written to its copy.
-    ///
-    /// # Panics
-    ///
-    /// If another scope has written the same rows, at once or before.
     fn bring_in(&self, copy: &Self, begun: &Begun, scope: Option<&str>) -> rusqlite::Result<()> {
         let mut scopes = locked(&self.shared.scopes);
         let mut written = locked(&copy.shared.connection);
-        let connection = written.as_ref().expect("a copy");
-        for (at, is_there) in begun.changes(connection)? {
-            let owner = scopes.owners.remove(&at);
-            if let Some((owner, scope)) = owner.zip(scope) {
-                let (table, key) = &at;
-                assert!(
-                    owner == scope,
-                    "two scopes changed one row: {key} of `{table}`, in `{owner}` and in `{scope}`"
-                );
-            }
-            if let Some(scope) = scope.filter(|_| is_there) {
-                scopes.owners.insert(at, scope.to_owned());
-            }
-        }
-        let mut shared = locked(&self.shared.connection);
-        if scopes.committed == begun.number {
-            *shared = written.take();
-        } else {
-            begun.merge(connection, shared.as_ref().expect("it was opened"))?;
-        }
-        scopes.committed += 1;
-        Ok(())
+        let mut connection = locked(&self.shared.connection);
+        scopes.bring_in(&mut written, &mut connection, begun, scope)
     }
 
     fn run<T>(
@@ -385,7 +341,7 @@ impl OpenTransaction<'_> {
         self.database.shared.give_back();
         if let Some(Scoped { of, documents, begun: Some(_) }) = &self.scoped {
             documents.drop_joined();
-            locked(&of.shared.scopes).open -= 1;
+            locked(&of.shared.scopes).note_end();
             if let Some(lock) = &self.lock {
                 lock.release();
             }

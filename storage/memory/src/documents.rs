@@ -4,10 +4,10 @@
 //! together.
 
 mod commit;
+mod lock;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, Weak};
 
 use agent_memory_storage::database::{Connection, Kind};
 use agent_memory_storage::{
@@ -16,10 +16,10 @@ use agent_memory_storage::{
 };
 
 use self::commit::{Contents, check_path, commit};
+use self::lock::Locks;
 use super::mutex::locked;
 
-/// How long a call waits for a lock before it is `busy`.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub use self::lock::Lock;
 
 /// Trees of documents in memory, for one call at a time.
 #[derive(Debug, Default)]
@@ -32,13 +32,10 @@ pub struct MemoryStorage {
 struct Shared {
     /// Whether it is like a server.
     is_server: bool,
-    /// The scopes that have written documents last, of storage like a server.
-    owners: Mutex<BTreeMap<(Place, Area, String), String>>,
     places: Mutex<BTreeMap<Place, Contents>>,
     /// The labels of families.
     families: Mutex<BTreeSet<String>>,
-    locks: Mutex<Vec<(Place, Option<String>)>>,
-    unlocked: Condvar,
+    locks: Arc<Locks>,
 }
 
 /// The locks of a call.
@@ -52,95 +49,6 @@ struct Call {
     transacts: bool,
     /// The commits of documents that are made with that transaction.
     joined: Vec<Vec<Change>>,
-}
-
-/// The lock of a place or of one of its scopes. It is held until it is released or this is dropped.
-#[derive(Debug)]
-pub struct Lock {
-    shared: Arc<Shared>,
-    wanted: Wanted,
-    is_held: Mutex<bool>,
-}
-
-/// A place, or a scope of it.
-type Wanted = (Place, Option<String>);
-
-impl Shared {
-    fn take(&self, wanted: &Wanted) -> Result<(), Error> {
-        let excludes = |(of, scope): &Wanted| {
-            *of == wanted.0 && (scope.is_none() || wanted.1.is_none() || *scope == wanted.1)
-        };
-        let locks = locked(&self.locks);
-        let waited =
-            self.unlocked.wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
-        let (mut locks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-        if timeout.timed_out() {
-            return Err(Error::new(ErrorCode::Busy, "other writers kept the lock: try again"));
-        }
-        locks.push(wanted.clone());
-        Ok(())
-    }
-
-    /// Notes which scope has written a document.
-    ///
-    /// # Panics
-    ///
-    /// If another scope has written it.
-    fn note_owner(&self, (place, scope): &Wanted, area: Area, path: &str, is_there: bool) {
-        let at = (place.clone(), area, path.to_owned());
-        let mut owners = locked(&self.owners);
-        if let Some((owner, scope)) = owners.remove(&at).zip(scope.as_ref()) {
-            assert!(owner == *scope, "two scopes changed `{path}`: `{owner}` and `{scope}`");
-        }
-        if let Some(scope) = scope.as_ref().filter(|_| is_there) {
-            owners.insert(at, scope.clone());
-        }
-    }
-}
-
-impl Lock {
-    pub(super) fn scope(&self) -> Option<&str> {
-        self.wanted.1.as_deref()
-    }
-
-    /// Takes the lock if a commit has released it.
-    fn ensure(&self) -> Result<(), Error> {
-        let mut is_held = locked(&self.is_held);
-        if !*is_held {
-            self.shared.take(&self.wanted)?;
-            *is_held = true;
-        }
-        Ok(())
-    }
-
-    /// Lets others have the lock.
-    pub(super) fn release(&self) {
-        if std::mem::take(&mut *locked(&self.is_held)) {
-            let mut locks = locked(&self.shared.locks);
-            let at = locks.iter().position(|held| *held == self.wanted);
-            locks.swap_remove(at.expect("held until now"));
-            self.shared.unlocked.notify_all();
-        }
-    }
-}
-
-impl Lock {
-    /// Notes that these changes were made under the lock.
-    fn note(&self, changes: &[Change]) {
-        for change in changes {
-            let is_there = !change.is_delete();
-            self.shared.note_owner(&self.wanted, change.area(), change.path(), is_there);
-            if let Change::Rename { from, .. } = change {
-                self.shared.note_owner(&self.wanted, change.area(), from, false);
-            }
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        self.release();
-    }
 }
 
 impl MemoryStorage {
@@ -228,7 +136,8 @@ impl MemoryStorage {
     /// Makes the changes of documents that are committed with a transaction.
     pub(super) fn commit_joined(&self) {
         let mut call = locked(&self.call);
-        let (joined, lock) = (std::mem::take(&mut call.joined), call.lock.upgrade());
+        let joined = std::mem::take(&mut call.joined);
+        let lock = call.lock.upgrade();
         for (changes, lock) in joined.iter().zip(lock.iter().cycle()) {
             let mut places = locked(&self.shared.places);
             let documents = places.get_mut(&lock.wanted.0).expect("granted when opened");
@@ -267,9 +176,9 @@ impl MemoryStorage {
         scope: Option<&str>,
     ) -> Result<Arc<Lock>, Error> {
         let wanted = (place.clone(), scope.map(str::to_owned));
-        self.shared.take(&wanted)?;
+        self.shared.locks.take(&wanted)?;
         let lock =
-            Arc::new(Lock { shared: self.shared.clone(), wanted, is_held: Mutex::new(true) });
+            Arc::new(Lock { locks: self.shared.locks.clone(), wanted, is_held: Mutex::new(true) });
         (call.place, call.lock) = (Some(place.clone()), Arc::downgrade(&lock));
         Ok(lock)
     }
@@ -484,144 +393,4 @@ impl Writer for MemoryWriter<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use agent_memory_storage::Splice;
-    use std::ops::Range;
-
-    #[test]
-    fn a_path_that_is_changed_twice_or_below_a_written_one_is_refused() {
-        let put = |path: &str| Change::Put {
-            area: Area::Documents,
-            path: path.into(),
-            contents: b"new".to_vec(),
-            expects: None,
-        };
-        let place = Place::repository("/repo");
-        let storage = MemoryStorage::new();
-        storage.grant(place.clone());
-        let tree = storage.open(&place).unwrap();
-        let writer = tree.lock(None).unwrap();
-        for (changes, refused) in
-            [([put("a"), put("a")], 1), ([put("a"), put("a/b")], 1), ([put("a/b/c"), put("a")], 0)]
-        {
-            let failed = writer.commit(&changes).unwrap_err();
-            assert_eq!(failed.error.code, ErrorCode::InvalidPath);
-            assert_eq!((failed.change, failed.applied), (Some(refused), 0));
-            assert!(storage.documents(&place, Area::Documents).is_empty());
-        }
-        writer.commit(&[put("a/b"), put("a/bc")]).unwrap();
-    }
-
-    #[test]
-    fn an_edit_applies_its_splices_and_refuses_those_that_do_not_fit() {
-        let place = Place::repository("/repo");
-        let edited = |splices: &[(Range<usize>, &str)]| {
-            let storage = MemoryStorage::new();
-            storage.put(&place, Area::Documents, "a", "0123456789");
-            let splice = |(range, text): &(Range<usize>, &str)| Splice {
-                range: range.clone(),
-                inserts: text.as_bytes().to_vec(),
-            };
-            let edit = Change::Edit {
-                area: Area::Documents,
-                path: "a".into(),
-                splices: splices.iter().map(splice).collect(),
-                expects: version_of(b"0123456789"),
-            };
-            let committed = storage.open(&place).unwrap().lock(None).unwrap().commit(&[edit]);
-            let after = storage.documents(&place, Area::Documents).remove("a").unwrap();
-            committed.map(|_| String::from_utf8(after).unwrap()).map_err(|failed| failed.error.code)
-        };
-        assert_eq!(edited(&[]).as_deref(), Ok("0123456789"));
-        assert_eq!(
-            edited(&[(0..0, "a"), (0..3, ""), (4..5, "bc"), (10..10, "d")]).as_deref(),
-            Ok("a3bc56789d")
-        );
-        #[allow(clippy::reversed_empty_ranges, reason = "they have to be refused")]
-        for unfit in [
-            vec![(5..11, "")],
-            vec![(2..4, ""), (3..5, "")],
-            vec![(4..4, ""), (3..3, "")],
-            vec![(4..3, "")],
-        ] {
-            assert_eq!(edited(&unfit), Err(ErrorCode::VersionMismatch));
-        }
-    }
-
-    #[test]
-    fn a_backup_has_the_contents_before_the_commit_at_any_position_of_the_copy() {
-        let place = Place::repository("/repo");
-        let copy = || Change::Copy {
-            area: Area::Documents,
-            from: "a.json".into(),
-            to: "a.json.backup".into(),
-            expects: version_of(b"old"),
-        };
-        let put = || Change::Put {
-            area: Area::Documents,
-            path: "a.json".into(),
-            contents: b"new".to_vec(),
-            expects: Some(version_of(b"old")),
-        };
-        for changes in [[copy(), put()], [put(), copy()]] {
-            let storage = MemoryStorage::new();
-            storage.put(&place, Area::Documents, "a.json", "old");
-            storage.put(&place, Area::Documents, "a.json.backup", "older");
-            let tree = storage.open(&place).unwrap();
-            let writer = tree.lock(None).unwrap();
-            writer.commit(&changes).unwrap();
-            let documents = storage.documents(&place, Area::Documents);
-            assert_eq!(documents["a.json"], b"new");
-            assert_eq!(documents["a.json.backup"], b"old");
-            let failed = writer.commit(&changes).unwrap_err();
-            assert_eq!(failed.error.code, ErrorCode::VersionMismatch);
-        }
-    }
-
-    #[test]
-    fn a_rename_moves_a_document_to_a_path_where_nothing_exists() {
-        let place = Place::repository("/repo");
-        let storage = MemoryStorage::new();
-        storage.put(&place, Area::Documents, "a", "a");
-        storage.put(&place, Area::Documents, "b", "b");
-        let rename = |to: &str| Change::Rename {
-            area: Area::Documents,
-            from: "a".into(),
-            to: to.into(),
-            expects: version_of(b"a"),
-        };
-        let tree = storage.open(&place).unwrap();
-        let writer = tree.lock(None).unwrap();
-        let refused = writer.commit(&[rename("b")]).unwrap_err();
-        assert_eq!(refused.error.code, ErrorCode::AlreadyExists);
-        assert_eq!(writer.commit(&[rename("c/a")]).unwrap(), [Some(version_of(b"a"))]);
-        let documents = storage.documents(&place, Area::Documents);
-        assert_eq!(documents.keys().collect::<Vec<_>>(), ["b", "c/a"]);
-        let refused = writer.commit(&[rename("d")]).unwrap_err();
-        assert_eq!(refused.error.code, ErrorCode::VersionMismatch);
-    }
-
-    #[test]
-    fn a_call_locks_one_place_at_a_time_and_its_transaction_goes_on_under_its_writer() {
-        let [one, other] = ["/one", "/other"].map(Place::repository);
-        let storage = MemoryStorage::new();
-        for place in [&one, &other] {
-            storage.grant(place.clone());
-        }
-        let code = |tree: &dyn Tree| tree.lock(None).err().map(|error| error.code);
-        let first = storage.open(&one).unwrap();
-        let second = storage.open(&other).unwrap();
-        let writer = first.lock(None).unwrap();
-        assert_eq!(code(&*first), Some(ErrorCode::Nested));
-        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
-        let transaction = storage.lock_for_transaction(&one, None).unwrap();
-        drop(writer);
-        assert_eq!(code(&*first), Some(ErrorCode::Nested), "a transaction holds the lock");
-        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
-        drop(transaction);
-        assert_eq!(code(&*first), None);
-        assert_eq!(code(&*second), None, "the first place is free");
-        assert_eq!(code(&*storage.another().open(&other).unwrap()), None);
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use super::*;
 const TABLE: &str = "CREATE TABLE things (id INTEGER PRIMARY KEY, owner TEXT, name TEXT UNIQUE)";
 
 fn place() -> Place {
-    Place::named("records")
+    Place::named("things")
 }
 
 fn storage() -> InMemoryStorage {
@@ -22,7 +22,7 @@ fn storage() -> InMemoryStorage {
 }
 
 fn open(storage: &InMemoryStorage) -> Box<dyn Connection + '_> {
-    storage.open_database(&place(), "memories.db", Kind::Kept, false).unwrap()
+    storage.open_database(&place(), "things.db", Kind::Kept, false).unwrap()
 }
 
 fn run(transaction: &dyn Transaction, sql: &str) {

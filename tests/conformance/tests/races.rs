@@ -365,9 +365,10 @@ fn a_writer_waits_for_no_open_transaction_of_another_scope_and_both_are_kept() {
         let mut beside = client(0);
         // The first call of a scope makes its row, and a later one meets it.
         for round in 0..3_u64 {
-            let (reached, is_reached) = channel();
-            let (open, opened) = channel();
             thread::scope(|scope| {
+                let (reached, is_reached) = channel();
+                // A test that fails drops it, so the other thread ends, too.
+                let (open, opened) = channel();
                 let mut held = client(round + 1);
                 let gated = FaultyStorage::new(storage.another(), Gate { reached, opened });
                 let text = format!("held {round}");

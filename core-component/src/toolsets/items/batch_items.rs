@@ -180,7 +180,7 @@ impl<'a> Batch<'a> {
     /// What the batch reads and changes.
     fn scope(&self) -> Scope {
         let namespaces = self.prepared.iter().map(|one| one.kind.namespace());
-        namespaces.collect::<Option<Vec<_>>>().map_or(Scope::Everything, Scope::of_all)
+        namespaces.collect::<Option<Vec<_>>>().map_or(Scope::Everything, Scope::from_namespaces)
     }
 
     /// Returns the results of the operations, and the ids of the items whose time to live is to be

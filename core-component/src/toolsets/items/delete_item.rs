@@ -56,7 +56,7 @@ impl Tool for DeleteItem {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let namespace = input.checked(&Reach::new(call.context))?;
-        let deleted = change_existing(call, &Scope::of(&namespace), |writer| {
+        let deleted = change_existing(call, &Scope::from_namespace(&namespace), |writer| {
             input.delete(&namespace, writer)
         })?;
         Ok(Output { deleted: deleted.unwrap_or_default() })

@@ -35,7 +35,7 @@ fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Re
         return Ok(());
     };
     if !forgetting.dry_run {
-        let deleted = change_existing(call, &Scope::of(&found.namespace), |writer| {
+        let deleted = change_existing(call, &Scope::from_namespace(&found.namespace), |writer| {
             // Another call may have deleted it since. An id stays with its namespace and key.
             let Some(item) = writer.reader().with_ids(&below, &[row])?.pop() else {
                 return Ok(false);

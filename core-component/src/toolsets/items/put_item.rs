@@ -127,7 +127,7 @@ impl Tool for PutItem {
         let reach = Reach::new(call.context);
         let namespace = input.checked(&reach)?;
         reach.check_labels(&input.namespace)?;
-        change(call, &Scope::of(&namespace), |writer| input.put(&namespace, writer))
+        change(call, &Scope::from_namespace(&namespace), |writer| input.put(&namespace, writer))
     }
 }
 

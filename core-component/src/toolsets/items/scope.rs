@@ -17,13 +17,13 @@ pub(super) enum Scope {
 
 impl Scope {
     /// That of a namespace.
-    pub fn of(namespace: &[String]) -> Self {
+    pub fn from_namespace(namespace: &[String]) -> Self {
         Self::Namespace(stored(namespace))
     }
 
     /// That of several namespaces. A call locks one scope at a time, so it is everything if they differ.
-    pub fn of_all<'a>(namespaces: impl IntoIterator<Item = &'a [String]>) -> Self {
-        let mut scopes = namespaces.into_iter().map(Self::of);
+    pub fn from_namespaces<'a>(namespaces: impl IntoIterator<Item = &'a [String]>) -> Self {
+        let mut scopes = namespaces.into_iter().map(Self::from_namespace);
         let first = scopes.next().unwrap_or(Self::Everything);
         if scopes.all(|scope| scope == first) { first } else { Self::Everything }
     }
@@ -48,10 +48,11 @@ mod tests {
     fn one_namespace_is_a_scope_and_several_are_everything() {
         let [ada, bob] =
             [["users", "ada"], ["users", "bob"]].map(|labels| labels.map(String::from));
-        assert_eq!(Scope::of_all([&ada[..], &ada]), Scope::of(&ada));
-        assert_eq!(Scope::of_all([&ada[..], &bob]), Scope::Everything);
-        assert_eq!(Scope::of_all([]), Scope::Everything);
-        let names = [Scope::of(&ada), Scope::of(&bob), Scope::Everything].map(|scope| scope.name());
+        assert_eq!(Scope::from_namespaces([&ada[..], &ada]), Scope::from_namespace(&ada));
+        assert_eq!(Scope::from_namespaces([&ada[..], &bob]), Scope::Everything);
+        assert_eq!(Scope::from_namespaces([]), Scope::Everything);
+        let names = [Scope::from_namespace(&ada), Scope::from_namespace(&bob), Scope::Everything]
+            .map(|scope| scope.name());
         assert!(names[0] != names[1] && names[2].is_none(), "{names:?}");
         assert_eq!(names[0].as_ref().map(String::len), Some(DIGITS));
     }
