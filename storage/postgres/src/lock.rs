@@ -1,4 +1,4 @@
-//! The lock of a place or of one of its scopes: a locked row, until the transaction ends.
+//! The lock of a place or of one of its scopes: a row that a transaction has locked until it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,11 @@ use super::pool::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
 
-/// How long a transaction may wait for its client, in seconds: for one that hangs.
+/// The database ends a transaction whose client sends nothing for this time, in seconds, because the
+/// client may hang.
 pub(crate) const IDLE_SECONDS: u32 = 60;
 
-/// How long an answer of the database may be under way.
+/// How long an answer of the database may take on the network, beside the time of the statement.
 pub(crate) const NETWORK_TIME: Duration = Duration::from_secs(5);
 
 /// The part of a place that a writer locks: the whole place, or one scope of it.
@@ -33,7 +34,7 @@ pub struct Lock {
     /// The key of the call that has the lock.
     pub(crate) key: Option<Arc<CallKey>>,
     scope: Scope,
-    /// The time that a lock may take.
+    /// How long taking the lock may take.
     wait: Duration,
     pub(crate) state: Mutex<State>,
     _holder: OwnedSemaphorePermit,
@@ -45,7 +46,8 @@ pub(crate) struct State {
     pub connection: Option<Connection>,
     /// Whether a transaction on rows uses the lock now.
     pub transacts: bool,
-    /// The right of a transaction that reads to hold its connection. A lock has its own.
+    /// The right of a transaction that reads to hold its connection while it waits. A lock has its own
+    /// right.
     pub _holder: Option<OwnedSemaphorePermit>,
 }
 
@@ -71,8 +73,8 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Takes the lock if a commit has released it. A connection that is found to be dead is replaced
-    /// once: nothing was done on it.
+    /// Takes the lock unless it is held: at first, or after a commit has released it. A connection that
+    /// is found to be dead is replaced once, since nothing was done on it.
     pub(crate) async fn ensure<'a>(
         &self,
         state: &'a mut State,
@@ -98,7 +100,7 @@ impl Lock {
             };
             let Err(error) = begun else { break };
             if !is_lost(&error) {
-                // It is rolled back.
+                // Dropping the connection rolls back.
                 state.connection = None;
                 return Err(storage_error(&error));
             }
@@ -111,13 +113,14 @@ impl Lock {
         Ok(state.connection.as_mut().expect("it was begun"))
     }
 
-    /// How long this program waits for the answer to a statement. The database stops a statement before.
+    /// How long this program waits for the answer to a statement. The database's own limit stops a
+    /// statement earlier.
     pub(crate) fn patience(&self) -> Duration {
         self.server.statement_time() + NETWORK_TIME
     }
 
-    /// The statements that begin a transaction and lock its rows, the place before the scope. They are
-    /// one round trip.
+    /// The statements that begin a transaction and lock the row of the place, then that of the scope.
+    /// They take one round trip.
     fn statements(&self, wait: Duration) -> String {
         let lock =
             |scope: &str, strength: &str| lock_row(&self.server, &self.place, scope, strength);
@@ -163,7 +166,7 @@ impl Lock {
                 Err(Error { message: lost(), ..storage_error(&error) })
             }
             Err(error) => {
-                // The transaction has ended with it.
+                // The error has ended the transaction.
                 state.connection = None;
                 Err(storage_error(&error))
             }
@@ -171,7 +174,8 @@ impl Lock {
     }
 }
 
-/// The statements that lock the row of a scope, and make it before.
+/// The statements that insert the row of a scope if it is missing, and lock it. `strength` is `UPDATE`
+/// or `SHARE`.
 pub(crate) fn lock_row(server: &Server, place: &str, scope: &str, strength: &str) -> String {
     let tenant = server.tenant();
     let [place, scope] = [place, scope].map(literal);
