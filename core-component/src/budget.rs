@@ -36,7 +36,7 @@ pub(crate) const OF_INDEXED_ROW: u64 = 32;
 /// The work that a search has left.
 pub(crate) struct Budget {
     left: Cell<u64>,
-    /// The work that has to be left after the current share.
+    /// The work that has to be left when the current share ends.
     floor: Cell<Reserve>,
     /// The work that is left for indexes.
     indexing: Cell<u64>,
@@ -44,7 +44,7 @@ pub(crate) struct Budget {
     vectors: Cell<u64>,
 }
 
-/// The work that has to be left after the current share.
+/// The work that has to be left when the current share ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reserve(u64);
 
@@ -61,7 +61,7 @@ impl Budget {
         Self { left, floor, indexing, vectors }
     }
 
-    /// The work that has to be left after the current share.
+    /// The work that has to be left when the current share ends.
     pub fn reserve(&self) -> Reserve {
         self.floor.get()
     }

@@ -7,17 +7,17 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::language::Language;
 use super::query::Query;
 
-/// A longer text is first cut into parts of about so many bytes, so that only two of them are
-/// looked at word by word.
+/// A text longer than `TWO_PARTS` is first cut into parts of about this many bytes. Only two of the
+/// parts are searched word by word.
 const PART: usize = 8 << 10;
 const TWO_PARTS: usize = 2 * PART;
 
 /// A passage of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passage {
-    /// With `…` where text is left out.
+    /// The text of the passage, with `…` where text is left out.
     pub shown: String,
-    /// Where it begins in the text, in bytes.
+    /// The offset in the text at which the passage begins, in bytes.
     pub start: usize,
 }
 
@@ -89,8 +89,8 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
 /// A place at which a term of the query stands, and the index of the term.
 type Match = (usize, usize);
 
-/// The matches between the boundaries of words. Two segments are looked at together, so that pairs of
-/// characters are found.
+/// The matches between the boundaries of words. Looks at two segments at a time, to find pairs of
+/// characters.
 fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
         let which = query.which(language, &text[at[0]..at[2]]);
