@@ -1,5 +1,5 @@
-//! The rule for names of agents and stores, the same in every toolset. Names become file names, so they have
-//! to be valid on every file system.
+//! The rule for names of agents and stores, the same in every toolset. A name becomes a file name, so
+//! it has to be valid on every file system.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

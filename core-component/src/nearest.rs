@@ -5,12 +5,13 @@ use crate::words::likeness_key;
 /// Only this many letters of a name are compared.
 const MAX_LETTERS: usize = 64;
 
-/// The name that `wanted` most likely stands for: it differs in what people vary, such as case, marks
-/// or punctuation, or by a typing error. `None` if `wanted` is one of the names, or none is near.
+/// The name that `wanted` most likely stands for: it differs only in case, marks or punctuation, or by
+/// typing errors. `None` if `wanted` is one of the names, or none is near.
 ///
-/// A typing error is a wrong, missing or extra letter, or two exchanged letters. A name of at least six
-/// letters may have two of these errors. Names with different digits are never near: `worker-12` is not
-/// `worker-13`. Among equally near names, the first in byte order is returned.
+/// A typing error is a wrong, missing or extra letter, or two exchanged letters. A name of three to
+/// five letters may have one of these errors, a longer name two, a shorter name none. Names with
+/// different digits are never near: `worker-12` is not `worker-13`. Among equally near names, the first
+/// in byte order is returned.
 pub(crate) fn nearest<'n>(wanted: &str, names: &'n [String]) -> Option<&'n str> {
     if names.iter().any(|name| name == wanted) {
         return None;

@@ -78,7 +78,7 @@ const POSTGRES_TABLES: &[&str] = &[
     )"#,
 ];
 
-/// Makes an empty index of a version, unless another search has made it meanwhile.
+/// Makes an empty index of a version, unless another search has made one of that version meanwhile.
 pub(super) fn create(version: i64, connection: &dyn Connection) -> Result<(), Error> {
     let transaction = connection.begin(Mode::Write(None))?;
     if has_tables(&*transaction)? && version_in(&*transaction)? == Some(version) {

@@ -82,7 +82,7 @@ pub(super) fn is_russian_stop_word(word: &str) -> bool {
 const LISTS: [&[&str]; 10] =
     [ENGLISH, DANISH, DUTCH, FRENCH, GERMAN, ITALIAN, NORWEGIAN, PORTUGUESE, SPANISH, SWEDISH];
 
-/// In byte order, as all lists. Contractions are there as texts are divided into words.
+/// In byte order, as all lists. A contraction is listed by the words into which a text is divided.
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are",

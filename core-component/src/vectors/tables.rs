@@ -149,7 +149,7 @@ pub(super) fn has_any(connection: &dyn Connection) -> Result<bool, Error> {
     Ok(!connection.query(&select_version(), 1)?.rows.is_empty())
 }
 
-/// Whether the tables are there and of this version.
+/// Whether the tables exist and have this version.
 pub(super) fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
     let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN \
                   ('vector_collections', 'vector_documents', 'vectors', 'vector_version')";
