@@ -1,4 +1,4 @@
-//! The bound of an answer that lists what is stored: clients cut a longer one, or refuse it.
+//! The limit for lists in answers: clients cut or refuse a longer answer.
 
 use serde::Serialize;
 
@@ -11,11 +11,11 @@ pub(crate) fn cut_list<T: Serialize>(items: &mut Vec<T>) -> usize {
     cut_list_to(MAX_LIST_BYTES, items)
 }
 
-/// The same for a list with a bound of its own, in bytes.
+/// As [`cut_list`], with a limit of `most` bytes.
 pub(crate) fn cut_list_to<T: Serialize>(most: usize, items: &mut Vec<T>) -> usize {
     let mut bytes = 0;
     let fitting = items.iter().take_while(|item| {
-        // The comma after it, too.
+        // Counts the comma after the item, too.
         bytes += serde_json::to_string(item).map_or(0, |json| json.len()) + 1;
         bytes <= most
     });

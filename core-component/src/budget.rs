@@ -1,29 +1,30 @@
 //! The work that a search may do, so that it ends within the time of a call on every host.
 //!
-//! Work is counted and not timed: the same search reads the same texts everywhere. The parts of a
-//! search share it. Each part has an equal share of what the parts before it have left.
+//! Work is counted and not timed, so that the same search reads the same texts on every host. The parts
+//! of a search share its work: each part gets an equal share of the work that the parts before it have
+//! left.
 
 use std::cell::Cell;
 
 /// The work of one search, in bytes of English text.
 const OF_SEARCH: u64 = 32 << 20;
 
-/// The work of one search for indexes of documents. It is beside the other: an index changes no
-/// answer.
+/// The work of one search for indexes of documents. It does not count towards [`OF_SEARCH`], because an
+/// index changes no answer.
 pub(crate) const OF_INDEXING: u64 = 1 << 20;
 
-/// The vectors of one search, in bytes. They are beside the other work: without them, a search finds
-/// what its words find.
+/// The vectors of one search, in bytes. They do not count towards [`OF_SEARCH`], because a search can
+/// do without vectors.
 const OF_VECTORS: u64 = 96 << 20;
 
-/// The work to read a vector, beside that of its numbers.
+/// The work to read a vector, in addition to the bytes of its numbers.
 pub(crate) const OF_VECTOR: u64 = 512;
 
-/// The work to open a document, beside that of its text.
+/// The work to open a document, in addition to that of its text.
 pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
 
-/// The work to count the stems of an entry, beside that of its text. It also bounds the memory of a
-/// search: about 1 KB for an entry that matches.
+/// The work to count the stems of an entry, in addition to that of its text. It also limits the memory
+/// of a search, which takes about 1 KB for each entry that matches.
 pub(crate) const OF_ENTRY: u64 = 192;
 
 /// The work to take a document from an index.
@@ -35,7 +36,7 @@ pub(crate) const OF_INDEXED_ROW: u64 = 32;
 /// The work that a search has left.
 pub(crate) struct Budget {
     left: Cell<u64>,
-    /// The work that has to be left after the current share.
+    /// The work that has to be left when the current share ends.
     floor: Cell<Reserve>,
     /// The work that is left for indexes.
     indexing: Cell<u64>,
@@ -43,7 +44,7 @@ pub(crate) struct Budget {
     vectors: Cell<u64>,
 }
 
-/// The work that has to be left after the current share.
+/// The work that has to be left when the current share ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reserve(u64);
 
@@ -60,12 +61,13 @@ impl Budget {
         Self { left, floor, indexing, vectors }
     }
 
-    /// The work that has to be left after the current share.
+    /// The work that has to be left when the current share ends.
     pub fn reserve(&self) -> Reserve {
         self.floor.get()
     }
 
-    /// Begins an equal share for the next of the `parts` that are to come of a whole.
+    /// Begins the share of the next part, of `parts` that are still to come. The work above the reserve
+    /// of the whole is divided equally among them.
     pub fn begin(&self, Reserve(whole): Reserve, parts: usize) {
         let left = self.left.get();
         let share = left.saturating_sub(whole) / parts.max(1) as u64;
@@ -77,7 +79,7 @@ impl Budget {
         self.left.get().saturating_sub(self.floor.get().0)
     }
 
-    /// Takes work from the share, if it has as much left.
+    /// Takes work from the current share. Returns false and takes nothing if less is left.
     pub fn take(&self, work: u64) -> bool {
         let fits = work <= self.left();
         if fits {
@@ -86,14 +88,14 @@ impl Budget {
         fits
     }
 
-    /// Takes work for vectors, if there is as much left.
+    /// Takes work for vectors. Returns false and takes nothing if less is left.
     pub fn take_for_vectors(&self, work: u64) -> bool {
         let left = self.vectors.get().checked_sub(work);
         self.vectors.set(left.unwrap_or(self.vectors.get()));
         left.is_some()
     }
 
-    /// Takes work for an index, if there is as much left.
+    /// Takes work for an index. Returns false and takes nothing if less is left.
     pub fn take_for_index(&self, work: u64) -> bool {
         let left = self.indexing.get().checked_sub(work);
         self.indexing.set(left.unwrap_or(self.indexing.get()));

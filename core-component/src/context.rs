@@ -52,21 +52,21 @@ pub struct Context {
     /// The caller's time zone. Without one, it is UTC.
     #[serde(default)]
     pub zone: Zone,
-    /// The agents that the caller may use and hear of, or all if it is none. With exactly one, a
-    /// request that names no agent is for that one.
+    /// The agents that the caller may use and hear of. `None` means all. With exactly one, a request
+    /// that names no agent is for that one.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// The stores that the caller may use and hear of, or all if it is none. With exactly one, a
-    /// request that names no store is for that one.
+    /// The stores that the caller may use and hear of. `None` means all. With exactly one, a request
+    /// that names no store is for that one.
     #[serde(default)]
     pub stores: Option<Vec<String>>,
-    /// The models that the host asks for this caller's follow-ups, the preferred one first.
+    /// The models that the host can ask in follow-ups of this caller, the preferred one first.
     #[serde(default)]
     pub models: Vec<String>,
     /// The model that the host asks for the vectors of texts, if there is one.
     #[serde(default)]
     pub embedder: Option<String>,
-    /// The vector that an outcome of the same call wanted.
+    /// The vector of a text, if an earlier run of the same call has asked for it.
     #[serde(default)]
     pub vector: Option<EmbeddedText>,
     /// The random seed, a new one for each call. All randomness of the component comes from it.

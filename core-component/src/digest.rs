@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// A number for a text, so that nobody can read the text in a derived database: 6 bytes of its SHA-256,
-/// which SQLite stores as such.
+/// A number for a text, so that a derived database does not contain the text: 6 bytes of its SHA-256.
+/// SQLite stores such an integer in 6 bytes.
 pub(crate) fn number_of(text: &str) -> i64 {
     let digest = Sha256::digest(text);
     let (first, _) = digest.split_first_chunk().expect("a digest has 32 bytes");

@@ -85,18 +85,18 @@ impl Error {
         &self.message
     }
 
-    /// The error with a longer message.
+    /// The error with `text` appended to its message.
     pub fn with_suffix(mut self, text: &str) -> Self {
         self.message += text;
         self
     }
 
-    /// The error of a call that has changed something: its message says so, once.
+    /// The error of a call that may have changed something. Its message says so, only once.
     pub fn after_change(mut self) -> Self {
         if self.message.ends_with(MAY_STAND) {
             return self;
         }
-        // Storage knows of the last of the call's changes only.
+        // Storage says that nothing was changed, but it knows only of the call's last change.
         if let Some(cause) = self.message.strip_suffix(UNCHANGED) {
             self.message = cause.to_owned();
         }
@@ -123,15 +123,15 @@ impl Error {
         Self::at(Code::InvalidInput, message, "cursor", CURSOR_ACCEPTED.into())
     }
 
-    /// The name of the agent differs only in case from an existing one. [`Error::for_caller`] hides
-    /// that one from callers that may not use it.
+    /// The name of the agent differs only in case from an existing one. [`Error::for_caller`] hides the
+    /// existing name from callers that may not use that agent.
     pub fn case_twin(name: &str, twin: &str) -> Self {
         let message = differs_only_in_case("agent", name, twin, true);
         let error = Self::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"));
         Self { twin: Some((name.to_owned(), twin.to_owned())), ..error }
     }
 
-    /// The error as the caller may hear it: without the name of an agent that it may not use.
+    /// The error without the name of an existing agent, if the caller may not use that agent.
     pub fn for_caller(self, context: &Context) -> Self {
         match &self.twin {
             Some((name, twin)) if !context.reaches(twin) => {
@@ -142,13 +142,13 @@ impl Error {
         }
     }
 
-    /// Nothing can have this name.
+    /// The error for a name that no agent can have. `reason` follows the name in the message.
     pub fn invalid_agent(name: &str, reason: &str) -> Self {
         let message = format!("`agent_id` `{name}` {reason}: choose another name");
         Self::at(Code::InvalidInput, message, "agent_id", NAME_ACCEPTED.into())
     }
 
-    /// Checks for every tool that the caller may use the agent.
+    /// Checks that the caller may use the agent.
     pub fn check_access(call: &Call<'_>, agent: &str) -> Result<(), Self> {
         if call.context.reaches(agent) {
             return Ok(());
@@ -224,8 +224,8 @@ impl From<storage::CommitError> for Error {
 
 /// Why a file was not read.
 pub(crate) enum ReadError {
-    /// This file or directory cannot be read, or its text is not of its form. Others perhaps can be
-    /// read. The bytes stay as they are until a person mends them.
+    /// This file or directory cannot be read, or its text has a wrong form. A caller may go on with
+    /// other files. The file is not changed: a person has to repair it.
     Unusable(Error),
     Other(Error),
 }

@@ -1,4 +1,4 @@
-//! The words of an answer about the names that exist, for a call that finds nothing or names something
+//! The parts of an answer that tell which names exist, for a call that finds nothing or names something
 //! that its caller may not use. Names that the caller may not use are in no answer.
 
 use std::collections::BTreeSet;
@@ -13,12 +13,12 @@ use crate::time::Date;
 pub(crate) const MAX_NAMES: usize = 10;
 
 /// Says which agents have memories, and which of their names is nearest to `wanted` if that agent has
-/// none. `None` for a caller that may use one agent only: it hears of no other. `list` gives the names
-/// of all agents.
+/// none. `None` for a caller that may use only one agent, since it must not hear of others. `list`
+/// returns the names of all agents.
 ///
 /// # Errors
 ///
-/// That of `list`.
+/// The error of `list`.
 pub(crate) fn agents<Names: IntoIterator<Item = String>, Error>(
     context: &Context,
     wanted: &str,
@@ -40,12 +40,12 @@ pub(crate) fn agents<Names: IntoIterator<Item = String>, Error>(
     }))
 }
 
-/// Says which stores there are. `None` if `store` is the only one of the caller. `list` gives the names
-/// of all stores.
+/// Says which stores exist. `None` if `store` is the only one that the caller may use. `list` returns
+/// the names of all stores.
 ///
 /// # Errors
 ///
-/// That of `list`.
+/// The error of `list`.
 pub(crate) fn other_stores<Error>(
     context: &Context,
     store: &str,
@@ -98,8 +98,8 @@ fn not_granted(kind: &str, name: &str, granted: &[String]) -> String {
     format!("{kind} `{name}` is not granted to this caller: {remedy}")
 }
 
-/// The message for a name that differs only in case from that of an existing agent or store.
-/// `is_told` says whether the caller may use that one.
+/// The message for a name that differs only in case from that of an existing agent or store. `is_told`
+/// says whether the caller may hear of the existing name.
 pub(crate) fn differs_only_in_case(kind: &str, name: &str, twin: &str, is_told: bool) -> String {
     if is_told {
         format!(

@@ -15,12 +15,13 @@ pub struct FollowUp {
 }
 
 impl FollowUp {
-    /// That of an owner whose texts wait for vectors. The texts are in that of a claim.
+    /// The follow-up of an owner whose texts wait for vectors. It has no texts: those come with the
+    /// claim.
     pub(crate) fn for_vectors(owner: i64, model: &str) -> Self {
         Self::with_payload(owner, &json!({ "models": [model] }))
     }
 
-    /// The same with a payload.
+    /// The follow-up of an owner whose texts wait for vectors, with this payload.
     pub(crate) fn with_payload(owner: i64, payload: &Value) -> Self {
         Self { id: format!("memory/{owner}"), kind: "embedding", payload: payload.to_string() }
     }
@@ -33,7 +34,7 @@ pub struct WantedVector {
     pub model: String,
     /// The text of the vector.
     pub text: String,
-    /// How long it is worth waiting for, in milliseconds.
+    /// How long the host should wait for the vector at most, in milliseconds.
     pub deadline_ms: u32,
 }
 
@@ -46,7 +47,7 @@ pub(crate) const MAX_PENDING: usize = 100;
 pub(crate) enum SummaryAnswer {
     /// A model's summary.
     Summary { model: String, summary: String },
-    /// No model gave one.
+    /// No model gave a summary.
     Failed {
         #[allow(dead_code, reason = "for the log of the host")]
         error: String,
@@ -57,9 +58,10 @@ pub(crate) enum SummaryAnswer {
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub(crate) enum EmbeddingAnswer {
-    /// The vectors of the texts, in order. A value that is no number of 32 bits is refused later.
+    /// The vectors of the texts, in order. `None` stands for a value that is no 32-bit number, which is
+    /// refused later.
     Vectors { batch: String, model: String, vectors: Vec<Vec<Option<f32>>> },
-    /// The embedder gave none.
+    /// The embedder gave no vectors.
     Failed {
         batch: String,
         #[allow(dead_code, reason = "for the log of the host")]

@@ -1,5 +1,5 @@
-//! Removing something for good, and telling the outcome. Each toolset removes what it keeps, see
-//! [`Forget`](crate::tool::Forget).
+//! Removing texts, entries and documents for good, and reporting the outcome. Each toolset removes its
+//! own data, see [`Forget`](crate::tool::Forget).
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -14,22 +14,22 @@ use crate::source::{EntryId, Owner, id_schema};
 use crate::storage::Splice;
 use crate::text::normalise_line_ends;
 
-/// Takes the place of a removed text. It is text wherever it stands in Markdown, YAML and JSON:
-/// brackets would make a list or a link of it.
+/// The mark that replaces a removed text. It is plain text in Markdown, YAML and JSON; square brackets
+/// could be read as a list or a link.
 pub(crate) const REMOVED: &str = "(removed)";
 
-/// Where Git keeps what a commit has had.
+/// The note on copies in Git's history.
 pub(crate) const IN_GIT: &str = "Git: a repository or store that is committed keeps earlier versions in its \
                                  history and clones; `git filter-repo --replace-text` rewrites them";
 
-/// Where a database may have what was removed.
+/// The note on copies in the free pages of a database.
 pub(crate) const FREE_PAGES: &str = "free space in database files, until `VACUUM` runs on them";
 
-/// Why a document was not looked through, to follow its path.
+/// The reason why a document was not searched. It follows the path of the document.
 pub(crate) const NO_WORK_LEFT: &str = "was not searched: there is more than one call looks through; look at \
                                        less with `agent`, `repo_root` or `store`";
 
-/// The bytes that one call looks through.
+/// The most bytes that one call searches.
 const MAX_BYTES: u64 = 128 << 20;
 
 /// The most rows of a table that one call changes for an agent.
@@ -41,11 +41,11 @@ const MAX_NAMED: usize = 200;
 /// The text, the entry or the document to remove.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
-    /// A text, wherever it is.
+    /// A text, in every document and row.
     Text(&'a str),
-    /// A record.
+    /// The record with this id.
     Record(&'a str),
-    /// A row of a layer, by the name that hits have of the layer.
+    /// A row of a layer. `layer` is the name that hits of a search give the layer.
     Row { layer: &'a str, id: i64 },
     /// A log, a summary, a page of a store or a memory file, whole.
     Document(&'a str),
@@ -78,7 +78,8 @@ impl Found {
     }
 }
 
-/// The only agent, repository and store to look at. Each bounds what belongs to one of its kind.
+/// The only agent, repository and store to search, if they are given. For example, `agent` limits the
+/// search of data that belongs to agents, but not of stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Within<'a> {
     pub agent: Option<&'a AgentName>,
@@ -90,7 +91,7 @@ pub(crate) struct Within<'a> {
 pub(crate) struct Forgetting<'a> {
     pub wanted: Wanted<'a>,
     pub within: Within<'a>,
-    /// Whether nothing is to be changed.
+    /// Whether the call only reports, and changes nothing.
     pub dry_run: bool,
     bytes: Cell<u64>,
     found: Vec<Found>,
@@ -99,10 +100,10 @@ pub(crate) struct Forgetting<'a> {
     remains: BTreeSet<&'static str>,
 }
 
-/// The outcome in all toolsets.
+/// The outcome of all toolsets together.
 pub(crate) struct Forgotten {
     pub found: Vec<Found>,
-    /// The number of those that `found` does not name.
+    /// How many more were found than `found` has.
     pub not_named: u64,
     /// The places that were not searched or not changed, each with the reason.
     pub left: Vec<String>,
@@ -124,19 +125,19 @@ impl<'a> Forgetting<'a> {
         }
     }
 
-    /// Whether entries of an agent are looked at.
+    /// Whether the entries of an agent are searched.
     pub fn is_for(&self, agent: &str) -> bool {
         self.within.agent.is_none_or(|only| only.as_str() == agent)
     }
 
-    /// Takes the work to look through a document, if as much is left.
+    /// Takes the work to search a document. Returns false if less is left; the work is then used up.
     pub fn take(&self, bytes: u64) -> bool {
         let left = self.bytes.get().checked_sub(OF_DOCUMENT + bytes);
         self.bytes.set(left.unwrap_or_default());
         left.is_some()
     }
 
-    /// Notes what was found, and removed unless nothing is to be changed.
+    /// Notes something that was found and, except in a dry run, removed.
     pub fn add(&mut self, found: Found) {
         if self.found.len() < MAX_NAMED { self.found.push(found) } else { self.not_named += 1 }
     }
@@ -157,28 +158,29 @@ impl<'a> Forgetting<'a> {
     }
 }
 
-/// A change of a document that removes something.
+/// The change of a document that removes a text or an entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removal {
     pub splices: Vec<Splice>,
-    /// The part that stays, and why.
+    /// The part that is not removed, and the reason.
     pub left: Option<String>,
 }
 
 impl Removal {
-    /// A document that stays as it is, although it has what is to be removed.
+    /// No change of a document, although it contains something to remove. `what` tells the document and
+    /// the reason.
     pub fn left(what: String) -> Self {
         Self { left: Some(what), ..Self::default() }
     }
 }
 
-/// A text as it stands between the quotes of a JSON string that this program wrote.
+/// The text in JSON's escaped form, as between the quotes of a string that this program wrote.
 pub(crate) fn in_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// The ranges of a text in another one. A line feed in `secret` stands for any line end.
+/// The ranges in `text` at which `secret` occurs. A line feed in `secret` stands for any line end.
 pub(crate) fn ranges_of(secret: &str, text: &str) -> Vec<Range<usize>> {
     let range = |(at, found): (usize, &str)| at..at + found.len();
     if !(secret.contains('\n') && text.contains('\r')) {
@@ -190,7 +192,8 @@ pub(crate) fn ranges_of(secret: &str, text: &str) -> Vec<Range<usize>> {
     found.map(|range| offsets.original(range.start)..offsets.original(range.end)).collect()
 }
 
-/// Finds the offsets of a text that offsets in its form with line feeds stand for. These ascend.
+/// Converts offsets in a text with normalised line ends to offsets in the original text. The offsets
+/// have to ascend.
 struct Offsets<'t> {
     text: &'t str,
     at: usize,
@@ -208,19 +211,19 @@ impl Offsets<'_> {
     }
 }
 
-/// The splices that put a mark in the place of ranges.
+/// The splices that replace ranges by [`REMOVED`].
 pub(crate) fn marks(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Splice> {
     let mark = |range| Splice { range, inserts: REMOVED.into() };
     ranges.into_iter().map(mark).collect()
 }
 
-/// A text with these splices.
+/// The text after these splices.
 pub(crate) fn spliced(text: &str, splices: &[Splice]) -> String {
     let bytes = Splice::all(splices, text.as_bytes().to_vec()).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// A text with a mark in the place of another one. `None` if it does not have that one.
+/// The text with each occurrence of `secret` replaced by [`REMOVED`]. `None` if it has none.
 pub(crate) fn without(secret: &str, text: &str) -> Option<String> {
     let splices = marks(ranges_of(secret, text));
     (!splices.is_empty()).then(|| spliced(text, &splices))

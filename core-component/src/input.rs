@@ -28,8 +28,8 @@ pub(crate) fn text_of(text: &str, field: &str) -> Result<String, Error> {
     })
 }
 
-/// Checks the lines of a list, such as its tags, and drops those that occur twice. `name` is that of
-/// one line.
+/// Checks the lines of a list, such as its tags, and drops repeated lines. `name` names one line in
+/// messages.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The rule for names of agents and stores, the same in every toolset. Names become file names, so they have
-//! to be valid on every file system.
+//! The rule for names of agents and stores, the same in every toolset. A name becomes a file name, so
+//! it has to be valid on every file system.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,12 +21,13 @@ pub(crate) const NAME_ACCEPTED: &str =
     "a name without `..` that does not end in a dot and is no device name of Windows";
 
 impl AgentName {
-    /// The name, or none if the text does not match the pattern.
+    /// The name. `None` if the text does not match the pattern.
     pub fn parse(name: &str) -> Option<Self> {
         is_name(name).then(|| Self(name.into()))
     }
 
-    /// The name, which may break a rule that the pattern cannot express.
+    /// The text of the name. It may break a rule that the pattern cannot express, see
+    /// [`checked`](Self::checked).
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -35,13 +36,13 @@ impl AgentName {
     ///
     /// # Errors
     ///
-    /// The name and the rule that it breaks, one that the pattern cannot express.
+    /// The name and the broken rule, if the name breaks a rule that the pattern cannot express.
     pub fn checked(&self) -> Result<&str, (&str, &'static str)> {
         error_beyond_pattern(&self.0).map_or(Ok(&self.0), |what| Err((&self.0, what)))
     }
 }
 
-/// Why a name is invalid, to follow the name; none if it is valid.
+/// Why a name is invalid, as words that follow the name. `None` if the name is valid.
 pub(crate) fn name_error(name: &str) -> Option<&'static str> {
     if is_name(name) {
         return error_beyond_pattern(name);

@@ -1,16 +1,17 @@
-//! The nearest of the names that exist, for a name that does not.
+//! Finds the existing name that is nearest to a name that does not exist.
 
 use crate::words::likeness_key;
 
-/// The most letters of a name that are compared.
+/// Only this many letters of a name are compared.
 const MAX_LETTERS: usize = 64;
 
-/// The name that `wanted` most likely stands for: it differs in what people vary, such as case, marks
-/// or punctuation, or by a typing error. `None` if `wanted` is one of the names, or none is near.
+/// The name that `wanted` most likely stands for: it differs only in case, marks or punctuation, or by
+/// typing errors. `None` if `wanted` is one of the names, or none is near.
 ///
-/// A typing error is one letter that is wrong, missing or too many, or two that are exchanged; in a
-/// name of at least six letters two of these. Names with other digits are others: `worker-12` is not
-/// `worker-13`. Among names that are equally near, it is the first in byte order.
+/// A typing error is a wrong, missing or extra letter, or two exchanged letters. A name of three to
+/// five letters may have one of these errors, a longer name two, a shorter name none. Names with
+/// different digits are never near: `worker-12` is not `worker-13`. Among equally near names, the first
+/// in byte order is returned.
 pub(crate) fn nearest<'n>(wanted: &str, names: &'n [String]) -> Option<&'n str> {
     if names.iter().any(|name| name == wanted) {
         return None;
@@ -38,8 +39,8 @@ fn digits(key: &[char]) -> impl Iterator<Item = &char> {
     key.iter().filter(|letter| letter.is_numeric())
 }
 
-/// How many letters are wrong, missing or too many, or exchanged with the next ([optimal string
-/// alignment](https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance)).
+/// The number of typing errors between two names: wrong, missing, extra or exchanged letters ([optimal
+/// string alignment](https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance)).
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=other.len()).collect();

@@ -1,4 +1,4 @@
-//! A page of a document: as much of it as a reader takes at once.
+//! Pages of a document: the parts in which a caller reads it.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use crate::text::{line_start, lines};
 
 /// The end of the page that begins at `range.start` and has at most `limit` characters of the range.
 ///
-/// It is the last place of the best kind in the second half of the page: where a block begins that
-/// no heading precedes, else where a line begins, else between any two characters.
+/// The end is in the second half of the page, at the last place of the best kind that exists there: the
+/// start of a block that does not follow a heading, else the start of a line, else any character.
 pub(crate) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
     let source = outline.source;
     let text = &outline.source[range.clone()];
@@ -27,8 +27,8 @@ pub(crate) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize
 /// How many characters behind a page are parsed to find where it ends.
 const LOOKAHEAD: usize = 1_000;
 
-/// The end of the page that begins at `begin` and has at most `limit` characters, for a text of any
-/// length: only the page is parsed.
+/// The end of the page that begins at `begin` and has at most `limit` characters, without parsing more
+/// of the text than the page and some characters after it.
 pub(crate) fn page_end_in(text: &str, begin: usize, limit: usize) -> usize {
     let rest = &text[begin..];
     let offset = |characters| rest.char_indices().nth(characters).map(|(at, _)| at);
@@ -39,14 +39,14 @@ pub(crate) fn page_end_in(text: &str, begin: usize, limit: usize) -> usize {
     begin + page_end(&Outline::parse(&rest[..window]), &(0..window), limit)
 }
 
-/// A page of a text, and the characters before the next one if there is one.
+/// A page of a text. `next` is the number of characters before the next page, if there is one.
 pub(crate) struct Page<'t> {
     pub text: &'t str,
     pub next: Option<usize>,
 }
 
-/// The page of a text that begins after `from` characters and has at most `limit`. `None` if it would
-/// begin behind the text.
+/// The page of a text that begins after `from` characters and has at most `limit`. `None` if `from` is
+/// not 0 and the text has no character after it.
 pub(crate) fn page(text: &str, from: usize, limit: usize) -> Option<Page<'_>> {
     let begin = text.char_indices().nth(from).map_or(text.len(), |(at, _)| at);
     if from > 0 && begin == text.len() {
@@ -57,7 +57,7 @@ pub(crate) fn page(text: &str, from: usize, limit: usize) -> Option<Page<'_>> {
     Some(Page { text: &text[begin..end], next })
 }
 
-/// The characters of a text: pages begin and end between two of them.
+/// The number of characters (`char`) of a text. The offsets of pages count in them.
 pub(crate) fn count(text: &str) -> usize {
     text.chars().count()
 }

@@ -6,7 +6,7 @@ use unicode_segmentation::GraphemeCursor;
 
 use crate::text::normalise_line_ends;
 
-/// Why a passage was not replaced: it occurs this often, and not once.
+/// The error for a passage that does not occur exactly once: how often it occurs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Occurrences(pub usize);
 
@@ -41,8 +41,9 @@ pub(crate) fn replace_passage(text: &str, old: &str, new: &str) -> Result<String
     Ok([&text[..start], new, &text[end..]].concat())
 }
 
-/// The first `most` places of a text in another one, also those that overlap and those that cut a
-/// letter from its marks. A line feed in `old` stands for any line end, as in [`replace_passage`].
+/// The ranges of the first `most` occurrences of `old` in `text`. Includes occurrences that overlap,
+/// and those that separate a letter from its combining marks. A line feed in `old` stands for any line
+/// end, as in [`replace_passage`].
 pub(crate) fn passages(text: &str, old: &str, most: usize) -> Vec<Range<usize>> {
     let searched = normalise_line_ends(text);
     let starts = starts_of(&searched, old).take(most);
@@ -53,8 +54,8 @@ fn original_range(text: &str, start: usize, passage: &str) -> Range<usize> {
     original_offset(text, start)..original_offset(text, start + passage.len())
 }
 
-/// The places at which a passage occurs, also those that overlap. A passage that would cut a letter from
-/// its marks does not occur.
+/// The offsets at which a passage occurs, also of occurrences that overlap. Without occurrences that
+/// separate a letter from its combining marks.
 fn occurrences(text: &str, passage: &str) -> impl Iterator<Item = usize> {
     starts_of(text, passage).filter(move |at| {
         let end = at + passage.len();
@@ -71,7 +72,7 @@ fn is_between_letters(text: &str, at: usize) -> bool {
     GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0) == Ok(true)
 }
 
-/// The offset in a text that an offset in its form with line feeds stands for.
+/// Converts an offset in the text with normalised line ends to the offset in the original text.
 fn original_offset(text: &str, offset: usize) -> usize {
     let mut at = 0;
     for _ in 0..offset {

@@ -1,4 +1,4 @@
-//! Prompts: texts for a model that a person asks for.
+//! Prompts: texts that a person chooses to send to a model.
 
 use std::collections::BTreeMap;
 
@@ -28,14 +28,14 @@ pub(crate) type Arguments = BTreeMap<String, String>;
 /// An argument that is being typed.
 pub(crate) struct Partial<'a> {
     pub argument: &'a str,
-    /// The beginning of its value.
+    /// The beginning of the argument's value.
     pub value: &'a str,
     /// The arguments that are known already.
     pub others: &'a Arguments,
 }
 
 impl Prompt {
-    /// Its part of `describe` in `wit/toolbox`.
+    /// The prompt's entry in the answer of `describe` in `wit/toolbox`.
     pub fn describe(&self) -> Value {
         let argument = |argument: &Argument| {
             let Argument { name, description } = argument;
@@ -49,12 +49,12 @@ impl Prompt {
         })
     }
 
-    /// Whether it has an argument of this name.
+    /// Whether the prompt has an argument of this name.
     pub fn has(&self, argument: &str) -> bool {
         self.arguments.iter().any(|one| one.name == argument)
     }
 
-    /// Checks that every argument is there, is a text, and is known.
+    /// Checks that every argument of the prompt is given and is a text, and that no other is given.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! A resumption: the parts that an agent needs to go on. Each toolset brings its own parts, see
-//! [`Resume`](crate::tool::Resume).
+//! A resumption: the memories that an agent needs to continue its work, in parts. Each toolset brings
+//! its own parts, see [`Resume`](crate::tool::Resume).
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,15 @@ pub(crate) struct Part {
     pub title: String,
     pub owner: Owner,
     pub rank: Rank,
-    /// The items, not all of them if they are many. The first ones are the last to be left out.
+    /// The items, at most [`MAX_ITEMS`], the most important first: an answer without room leaves out
+    /// the last ones.
     pub items: Vec<Item>,
-    /// Whether the items of a day are told in the reverse order, in which they stand in their document.
+    /// Whether the answer reverses the items of a day, to have them in the order of their document.
     pub is_reversed: bool,
-    /// How many items there are in storage. Never fewer than `items`.
+    /// The number of items in storage, at least that of `items`.
     pub total: u64,
-    /// The documents that `total` counts, such as `the last 10 logs`, if there are others.
+    /// The documents whose items `total` counts, such as `the last 10 logs`, if there are further
+    /// documents.
     pub counted_in: Option<String>,
     /// The tool that reads the rest.
     pub read: String,
@@ -32,7 +34,8 @@ pub(crate) struct Part {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Item {
     pub text: String,
-    /// The day of its document. The heading of the part names it.
+    /// The day of the document that the item is from, if any. The heading of the part names the days of
+    /// its items.
     pub day: Option<Date>,
 }
 
@@ -42,12 +45,13 @@ impl From<String> for Item {
     }
 }
 
-/// What a part is about. Where parts have too little room, those of the last kinds are left out first.
+/// What a part is about. If an answer has too little room, the parts of the last kinds are left out
+/// first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     NextActions,
     OpenQuestions,
-    /// Also the sections of a team's schema.
+    /// Decisions, and the sections that a team's schema defines.
     Decisions,
     CurrentTask,
     CoreMemories,
@@ -73,11 +77,11 @@ pub(crate) struct Parts<'a> {
 
 /// The parts that the toolsets have brought.
 pub(crate) struct Collected {
-    /// None of them is empty.
+    /// The parts, none of which is empty.
     pub parts: Vec<Part>,
-    /// The agents that the toolsets chose to tell of. One without any part may be among them.
+    /// The agents that the toolsets chose to report on. An agent may have no part.
     pub told: BTreeSet<String>,
-    /// The other agents that the caller may use, and the stores.
+    /// The names of the other agents that the caller may use.
     pub others: BTreeSet<String>,
     pub stores: BTreeSet<String>,
     pub warnings: Vec<String>,
@@ -96,14 +100,16 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Chooses the agent to tell of among those of a place: the agent of the call, or if it names
-    /// none, the only one, or else the one that another place has told of, or that `choose` returns.
+    /// Chooses the agent to report on among the agents of a place: the agent of the call; if the call
+    /// names none, the only agent; else the only one that another place has reported on; else the one
+    /// that `choose` returns. `None` if the place does not have the call's agent, or `choose` returns
+    /// none.
     pub fn agent_among(
         &mut self,
         names: &[String],
         choose: impl FnOnce() -> Option<String>,
     ) -> Option<AgentName> {
-        // Another program may have stored others.
+        // Another program may have stored agents with invalid names.
         let names = names.iter().filter(|name| name_error(name).is_none());
         let names: Vec<&String> = names.collect();
         self.agents.extend(names.iter().map(|name| (*name).clone()));
@@ -119,7 +125,7 @@ impl<'a> Parts<'a> {
         Some(agent)
     }
 
-    /// The only one of these agents of whom something is told already.
+    /// The agent among these that is reported on already, if there is exactly one.
     fn told_among(&self, names: &[&String]) -> Option<String> {
         let mut told = names.iter().filter(|name| self.told.contains(name.as_str()));
         match (told.next(), told.next()) {

@@ -1,8 +1,8 @@
 //! The rows of a table, as entries of a search.
 //!
-//! An index knows most rows. Those that are new or have changed are read, and so are the hits. A row
-//! has a stamp, which a change of what the index has of it changes. So the number of rows and the sum
-//! of their stamps show whether the index knows all rows up to its last one.
+//! Most rows are in an index. New and changed rows are read from the table, and so are the hits. The
+//! stamp of a row changes with everything that the index has of the row. So the number of rows and the
+//! sum of their stamps show whether the index is up to date for all rows up to its last one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,20 +19,21 @@ pub(crate) trait Table {
     /// The number of the table among those of its toolset.
     const NUMBER: u8;
 
-    /// Whether a search tells of rows that match and are shown only if archived entries are asked for.
+    /// Whether a search reports matching rows that it leaves out because they are archived.
     const TELLS_ARCHIVED: bool = false;
 
-    /// Whether a row has nothing to do with the rows around it.
+    /// Whether a row is unrelated to the rows around it, so that each row is a run of its own.
     const STANDS_ALONE: bool = false;
 
-    /// The number of rows up to a key, and the sum of their stamps. If both are as in the index, the index
-    /// is up to date. `None` if a table cannot be checked so: then each stamp is compared.
+    /// The number of rows up to a key, and the sum of their stamps. If both are equal to those of the
+    /// index, the index is up to date. `None` if the table does not support this check: then each stamp
+    /// is compared.
     fn sum(&self, last: i64) -> Result<Option<Sum>, Self::Error>;
 
     /// The keys of the rows after a key, ascending, with their stamps.
     fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, Self::Error>;
 
-    /// The place of a row among those of its group.
+    /// The position of a row among the rows of its group.
     fn position(&self, key: i64) -> i64 {
         key
     }
@@ -44,7 +45,7 @@ pub(crate) trait Table {
     }
 
     /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as it
-    /// returns true. Leaves out what cannot be read.
+    /// returns true. Leaves out rows that cannot be read.
     fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
     -> Result<(), Self::Error>;
 }
@@ -53,7 +54,7 @@ pub(crate) trait Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub rows: u64,
-    /// `None` if stamps are not compared: then other programs may change a row unseen.
+    /// `None` if stamps are not compared: then a change of a row by another program is not noticed.
     pub stamps: Option<i64>,
 }
 
@@ -62,12 +63,12 @@ pub(crate) struct Row {
     pub entry: Entry,
     pub facts: Facts,
     pub stamp: i64,
-    /// Another text or other facts have another version.
+    /// The version changes with the texts and the facts of the row.
     pub version: i64,
 }
 
-/// Reads rows by their keys, in the order of the keys. `None` for a row that is not there or cannot be
-/// read.
+/// Reads rows by their keys, in the order of the keys. `None` for a row that does not exist or cannot
+/// be read.
 pub(crate) fn read_rows<T: Table>(table: &T, keys: &[i64]) -> Result<ReadDocuments, T::Error> {
     let mut ascending = keys.to_vec();
     ascending.sort_unstable();
@@ -79,11 +80,11 @@ pub(crate) fn read_rows<T: Table>(table: &T, keys: &[i64]) -> Result<ReadDocumen
     Ok(keys.iter().map(|key| read.remove(key)).collect())
 }
 
-/// A row in the order of a search.
+/// A row that the search has looked at, in the index or in the table.
 struct Candidate {
     key: i64,
     facts: Facts,
-    /// Whether it has a term of the query, or is one of the nearest by its vector.
+    /// Whether the row has a term of the query, or is one of the nearest by its vector.
     is_match: bool,
     similarity: Option<Similarity>,
     from: From,
@@ -95,9 +96,10 @@ enum From {
     Table(Box<Entry>, Counts),
 }
 
-/// Adds the rows of a table to those of the last owner. Returns how many rows were not looked at,
-/// because the work of the search was used up: the oldest. The index is to be
-/// [updated](Index::update_rows) when the transaction of the table has ended: a call has one at a time.
+/// Adds the rows of a table to the entries of the owner that `collector` began last. Returns how many
+/// rows, the oldest, were skipped because the work of the search was used up. Afterwards the caller has
+/// to [update](Index::update_rows) the index, once the transaction of the table has ended: a call has
+/// one at a time.
 pub(crate) fn add_rows<T: Table>(
     table: &T,
     index: &mut Index<'_>,
@@ -150,9 +152,9 @@ pub(crate) fn add_rows<T: Table>(
 struct Changes {
     /// The rows that the index knows, by key.
     known: Vec<(i64, Known)>,
-    /// The keys of the rows that it does not know, ascending.
+    /// The keys of the rows that are new or changed, ascending.
     new: Vec<i64>,
-    /// The keys of the rows that are no longer there.
+    /// The keys of the rows that no longer exist.
     gone: BTreeSet<i64>,
 }
 
@@ -186,8 +188,8 @@ impl Changes {
     }
 }
 
-/// Adds the matches and the rows around them. The others only count. If the newest are asked for, each
-/// row is a match.
+/// Adds the matches and the rows around them. Other rows are only counted. If the request is for the
+/// newest entries, all rows are added.
 fn add<T: Table>(candidates: Vec<Candidate>, index: &Index<'_>, collector: &mut Collector<'_>) {
     let near = if collector.request.is_for_newest() {
         vec![true; candidates.len()]
@@ -230,8 +232,8 @@ fn add<T: Table>(candidates: Vec<Candidate>, index: &Index<'_>, collector: &mut 
     collector.count(others);
 }
 
-/// Whether each row is a match or near one. A neighbour of a match is a candidate, too. So one more is
-/// needed on each side than is around a match.
+/// For each row, whether it is a match or near one: at most [`REACH`] + 1 rows away. The row beside a
+/// match is a candidate, too, and its score needs the [`REACH`] rows around it.
 fn near_matches(candidates: &[Candidate]) -> Vec<bool> {
     let reach = REACH + 1;
     let mut near = vec![false; candidates.len()];

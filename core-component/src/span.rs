@@ -4,8 +4,8 @@ use crate::error::{Code, Error};
 use crate::time::{Date, Timestamp};
 use crate::zone::Zone;
 
-/// The first and the last moment that a date or a timestamp of an argument stands for. Those of a
-/// timestamp are the same. A day that the zone skipped ends before it begins.
+/// The first and the last moment that a date or a timestamp of an argument stands for. For a timestamp
+/// both are equal. For a day that the zone skipped, `last` is before `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub first: Timestamp,
@@ -13,8 +13,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Reads the argument `field`: a date, which is that day in the zone, or a timestamp, which is
-    /// in the zone if it has no offset. Space around the text counts for nothing.
+    /// Reads the argument `field`: a date, which is that day in the zone, or a timestamp, which is in
+    /// the zone if it has no offset. Space around the text is ignored.
     ///
     /// # Errors
     ///
@@ -41,8 +41,8 @@ impl Span {
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` if the first is after the second. A day that the zone skipped is no mistake:
-    /// nothing was kept on it.
+    /// `INVALID_INPUT` if the first is after the second. A day that the zone skipped is accepted: it
+    /// has no entries.
     pub fn check_order(from: Option<Self>, to: Option<Self>) -> Result<(), Error> {
         if let (Some(from), Some(to)) = (from, to)
             && from.first > to.first.max(to.last)
@@ -58,7 +58,7 @@ impl Span {
 /// Whether the offset of a timestamp is a day or more: RFC 3339 ends with 23:59.
 fn has_impossible_offset(timestamp: &str) -> bool {
     let without_zone = timestamp.split('[').next().unwrap_or_default();
-    // The date before has signs, too.
+    // Skips the date, which has hyphens, too.
     let time = without_zone.get("2025-01-31".len()..).unwrap_or_default();
     let offset = time.rsplit_once(['+', '-']).and_then(|(_, offset)| offset.get(..2));
     let hours = offset.and_then(|hours| hours.parse::<u32>().ok());

@@ -1,9 +1,10 @@
 //! Building SQL statements, and naming values in errors.
 //!
-//! Each statement is written once. What SQLite and PostgreSQL say in different words comes from the
-//! functions of this module. On PostgreSQL, the schema has SQLite's `instr`, `typeof`, `unixepoch` and
-//! `json_each`, so statements use these. A value of `json_each` is a text there. The collation `C` of each column makes `lower` fold ASCII
-//! alone, and an order one of bytes.
+//! Each statement is written once for SQLite and PostgreSQL. The functions of this module write the
+//! parts in which the two dialects differ. On PostgreSQL, the schema has SQLite's `instr`, `typeof`,
+//! `unixepoch` and `json_each`, so statements may use these. There, a value of `json_each` is always a
+//! text. Each column has the collation `C`: `lower` changes only ASCII letters, and texts sort by
+//! bytes.
 
 use serde::Serialize;
 
@@ -17,10 +18,10 @@ pub(crate) struct DatabaseDescription {
     pub dialects: &'static [&'static str],
     /// The statements that make an empty database in SQLite, in order.
     pub sqlite_tables: &'static [&'static str],
-    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the
-    /// type `tenant`, a number whose default is the tenant of the transaction. Each of a derived database
-    /// has one of the type `place`, a text whose default is the place of the transaction, too: a place
-    /// has a derived database of its own.
+    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the type
+    /// `tenant`, a number whose default is the tenant of the transaction. Each table of a derived
+    /// database also has a column of the type `place`, a text whose default is the place of the
+    /// transaction: each place has its own derived database.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub postgres_tables: &'static [&'static str],
 }
@@ -46,7 +47,7 @@ pub(crate) fn is_in_texts(dialect: Dialect, column: &str, parameter: &str) -> St
 fn is_in(dialect: Dialect, column: &str, array: &str, parameter: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("{column} IN (SELECT value FROM json_each({parameter}))"),
-        // PostgreSQL knows the length of an array when it chooses an index, but not that of a query.
+        // PostgreSQL's planner knows the length of an array, but not the number of rows of a subquery.
         Dialect::Postgres => format!("{column} = ANY ({array}({parameter}))"),
     }
 }
@@ -55,13 +56,13 @@ fn is_in(dialect: Dialect, column: &str, array: &str, parameter: &str) -> String
 pub(crate) fn is_in_query(dialect: Dialect, column: &str, query: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("{column} IN ({query})"),
-        // Without statistics, PostgreSQL may read the whole table to join it.
+        // With `IN` and without statistics, PostgreSQL may read the whole table for a join.
         Dialect::Postgres => format!("{column} = ANY (ARRAY({query}))"),
     }
 }
 
-/// A table in a FROM clause, with the columns `number` and `bytes`: those of a parameter, which is that
-/// of [`numbered_bytes`].
+/// A table in a FROM clause, with the columns `number` and `bytes`: it has the rows of a parameter that
+/// [`numbered_bytes`] made.
 pub(crate) fn each_numbered(dialect: Dialect, parameter: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!(
@@ -87,8 +88,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The condition that a name is that of a parameter, but for the case of ASCII letters. On SQLite, the
-/// index of `column` ignores it; on PostgreSQL, `lower_column` has the name in lower case.
+/// The condition that a name equals a parameter if the case of ASCII letters is ignored. On SQLite, the
+/// collation of `column` ignores it; on PostgreSQL, `lower_column` has the name in lower case.
 pub(crate) fn is_name(
     dialect: Dialect,
     column: &str,

@@ -66,7 +66,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// How many characters of a text a message quotes.
 const MAX_QUOTED: usize = 60;
 
-/// The beginning of a text for a message.
+/// The beginning of a text for a message, with `…` if it is cut.
 pub(crate) fn excerpt(text: &str) -> String {
     match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Date(civil::Date);
 
 impl Date {
-    /// Parses `YYYY-MM-DD`. None if the text has another form or the day does not exist.
+    /// Parses `YYYY-MM-DD`. `None` if the text has another form or the day does not exist.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = |range: std::ops::Range<usize>| {
             let digits = text.get(range)?;
@@ -53,7 +53,7 @@ impl Date {
         self.0.weekday().to_monday_zero_offset().into()
     }
 
-    /// The day so many days later. None outside the years 0 to 9999.
+    /// The day that is `days` later. `None` outside the years 0 to 9999.
     pub(crate) fn plus_days(self, days: i64) -> Option<Self> {
         let duration = SignedDuration::try_from_hours(days.checked_mul(24)?)?;
         let date = self.0.checked_add(duration).ok()?;
@@ -90,7 +90,7 @@ impl JsonSchema for Date {
     }
 }
 
-/// A moment in UTC. It is written with milliseconds; `parse` keeps a finer fraction.
+/// A moment in UTC. `Display` writes milliseconds; `parse` also keeps finer fractions of a second.
 ///
 /// It is a date and a time, because `jiff::Timestamp` ends 26 hours before the year 9999 does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,16 +119,17 @@ impl Timestamp {
         Date(self.0.date())
     }
 
-    /// Parses a timestamp that another program stored. It may have any fraction of a second, which
-    /// is cut to milliseconds. Without an offset it is in UTC. The name of a zone may follow the offset,
-    /// as in `+09:00[Asia/Tokyo]`. None before the year 0000, and for the name of a zone without an
-    /// offset. The end of 9999 stands for later moments.
+    /// Parses a timestamp that another program stored. It may have any fraction of a second, which is
+    /// cut to milliseconds. Without an offset it is in UTC. The name of a zone may follow the offset,
+    /// as in `+09:00[Asia/Tokyo]`. `None` before the year 0000, and for the name of a zone without an
+    /// offset. A moment after the year 9999 becomes the end of that year.
     pub fn parse_stored(text: &str) -> Option<Self> {
         Self::parse_in(text, |local| local)
     }
 
-    /// Parses a timestamp as [`parse_stored`](Self::parse_stored) does. `instant_of` gives the moment of
-    /// a local time, which comes without an offset and is given as if it were in UTC.
+    /// Parses a timestamp as [`parse_stored`](Self::parse_stored) does. If the text has no offset,
+    /// `instant_of` gets its local time as if it were in UTC, and returns the moment in the caller's
+    /// zone.
     pub(crate) fn parse_in(text: &str, instant_of: impl FnOnce(Self) -> Self) -> Option<Self> {
         if let Some(Self(moment)) = Self::parse(text) {
             return Self::in_range(cut(moment));
@@ -153,7 +154,8 @@ impl Timestamp {
         EPOCH.checked_add(since).ok().and_then(Self::in_range)
     }
 
-    /// The same, with the nearest moment of the years 0000 to 9999.
+    /// The moment this many milliseconds after 1970-01-01T00:00:00Z, or else the nearest moment in the
+    /// years 0000 to 9999.
     pub(crate) fn clamped(milliseconds: i64) -> Self {
         let milliseconds = milliseconds.clamp(FIRST, LAST);
         Self(EPOCH.saturating_add(SignedDuration::from_millis(milliseconds)))
@@ -170,7 +172,7 @@ impl Timestamp {
     }
 }
 
-/// Without what is finer than a millisecond.
+/// Cuts the moment to milliseconds.
 fn cut(moment: civil::DateTime) -> civil::DateTime {
     let nanoseconds = moment.subsec_nanosecond();
     let cut = moment.with().subsec_nanosecond(nanoseconds - nanoseconds % 1_000_000);

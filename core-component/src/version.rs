@@ -1,5 +1,5 @@
-//! Versions: a read returns the version of what it read, and a tool that replaces takes it, to
-//! refuse if the document has changed since.
+//! Versions: a read returns the version of the document. A tool that replaces the document takes this
+//! version, and refuses if the document has changed since.
 
 use crate::storage::version_of;
 
@@ -14,7 +14,7 @@ pub(crate) fn version(contents: impl AsRef<[u8]>) -> String {
     version
 }
 
-/// Whether a caller may replace these contents: it gives no version, or theirs.
+/// Whether a caller may replace these contents: it gave no version, or the version of these contents.
 pub(crate) fn is_current(given: Option<&str>, contents: impl AsRef<[u8]>) -> bool {
     given.is_none_or(|given| given.trim() == version(contents))
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::time::{Date, Timestamp};
 
-/// More than the largest offset, in milliseconds.
+/// A bound that every offset is below, in milliseconds.
 const MAX_OFFSET: i64 = 26 * 60 * MINUTE;
 
 const MINUTE: i64 = 60_000;
@@ -18,7 +18,7 @@ const MINUTE: i64 = 60_000;
 pub struct Zone {
     /// The offset before the first change, in minutes, positive to the east.
     pub offset_minutes: i32,
-    /// The changes in the order of their moments. The offset of the last one holds for ever.
+    /// The changes in the order of their moments. The offset of the last change holds for ever.
     #[serde(default)]
     pub changes: Vec<ZoneChange>,
 }
@@ -42,8 +42,8 @@ impl Zone {
         Timestamp::clamped(local).utc_date()
     }
 
-    /// The first moment of a day. In a zone that skips midnight on it, the day begins later; in a
-    /// zone that skips the whole day, where the next one begins.
+    /// The first moment of a day. If clocks skip midnight, it is later than midnight. If they skip the
+    /// whole day, it is the first moment of the next day.
     pub fn start_of(&self, date: Date) -> Timestamp {
         match self.moment_of(Timestamp::at_midnight(date)) {
             Local::At(moment) => moment,
@@ -60,8 +60,8 @@ impl Zone {
     }
 
     /// The moment of a local time, which is given as if it were in UTC. If clocks show it twice, it is
-    /// the first moment. If they skip it, it is the moment after the change that the offset before
-    /// the change gives.
+    /// the first moment. If they skip it, it is the moment by the offset before the change, which is
+    /// after the change.
     pub(crate) fn instant_of(&self, local: Timestamp) -> Timestamp {
         match self.moment_of(local) {
             Local::At(moment) => moment,
@@ -72,7 +72,7 @@ impl Zone {
     /// Looks for a local time, which is given as if it were in UTC.
     fn moment_of(&self, local: Timestamp) -> Local {
         let local = local.milliseconds();
-        // Later than the changes before this one, whatever their offset is.
+        // The local time is later than all earlier changes, whatever their offsets are.
         let mut index = self.changes.partition_point(|change| change.at <= local - MAX_OFFSET);
         let mut begins = i64::MIN;
         loop {
@@ -89,8 +89,8 @@ impl Zone {
         }
     }
 
-    /// The offset after that many changes, in milliseconds. An offset of 26 hours or more counts as
-    /// UTC.
+    /// The offset after the first `changes` changes, in milliseconds. An offset of 26 hours or more
+    /// counts as UTC.
     fn offset_after(&self, changes: usize) -> i64 {
         let last = changes.checked_sub(1).map(|last| self.changes[last].offset_minutes);
         let offset = i64::from(last.unwrap_or(self.offset_minutes)) * MINUTE;
@@ -101,8 +101,8 @@ impl Zone {
 /// Where a local time is in a zone.
 enum Local {
     At(Timestamp),
-    /// Clocks skip it. In milliseconds: the moment that the offset before the change gives, and that
-    /// of the change.
+    /// Clocks skip it. `moment` is the local time by the offset before the change, and `change` the
+    /// moment of the change, in milliseconds.
     Skipped {
         moment: i64,
         change: i64,

@@ -11,9 +11,9 @@ use crate::words::{Role, each_token};
 
 /// A document that is to be indexed.
 pub(crate) struct Document<'d> {
-    /// Its name in its collection, such as its path.
+    /// The name of the document in its collection, such as its path.
     pub key: &'d str,
-    /// Another one says that the document may have changed.
+    /// If the stamp differs from the stored one, the document may have changed.
     pub stamp: &'d str,
     /// The version of what was read.
     pub version: &'d str,
@@ -24,9 +24,9 @@ pub(crate) struct Document<'d> {
 
 /// A row of a table that is to be indexed.
 pub(crate) struct Row {
-    /// Its key in the table.
+    /// The key of the row in its table.
     pub key: i64,
-    /// Another one says that the row has changed.
+    /// If the stamp differs from the stored one, the row has changed.
     pub stamp: i64,
     /// The version of what was read.
     pub version: i64,
@@ -37,13 +37,13 @@ pub(crate) struct Row {
 
 /// An entry that is to be indexed.
 pub(crate) struct Entry<'t> {
-    /// The texts that it is found by. The last one is its own.
+    /// The texts by which a search finds the entry. The last one is the entry's own text.
     pub texts: Vec<&'t str>,
     pub begins_run: bool,
 }
 
 impl<'t> Entry<'t> {
-    /// Its own text, which a vector is of. The others are about it.
+    /// The entry's own text, which may get a vector. The other texts are about the entry.
     pub fn text(&self) -> &'t str {
         self.texts.last().copied().unwrap_or_default()
     }
@@ -51,11 +51,12 @@ impl<'t> Entry<'t> {
 
 /// A segment that is being made.
 pub(super) struct Builder {
-    /// The language of a text that does not tell its own.
+    /// The language of texts whose own language cannot be detected.
     pub usual: Language,
     pub segment: Segment,
     pub work: u64,
-    /// The stem of each word in its language and role, as an index of `postings`.
+    /// The words that occurred in each language and role, each with the index of its stem in
+    /// `postings`.
     stems: BTreeMap<(Language, Role), BTreeMap<String, u32>>,
     of_stems: BTreeMap<i64, u32>,
     postings: Vec<Postings>,
@@ -86,7 +87,7 @@ impl Builder {
         }
     }
 
-    /// The postings by stem.
+    /// The encoded postings of each stem, ordered by the number of the stem.
     pub fn postings(&self) -> impl Iterator<Item = (i64, &[u8])> {
         self.of_stems.iter().map(|(stem, at)| (*stem, &self.postings[*at as usize].bytes[..]))
     }

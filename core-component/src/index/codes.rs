@@ -1,4 +1,5 @@
-//! Numbers as bytes: seven bits in each, the lowest first. The highest bit says that more follow.
+//! Numbers as bytes (LEB128): seven bits in each byte, the lowest first. The highest bit of a byte says
+//! that another byte follows.
 
 /// Appends a number.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -9,12 +10,13 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Appends a number with a sign, so that those near zero are short.
+/// Appends a signed number in zigzag form, so that numbers near zero are short.
 pub(super) fn put_signed(bytes: &mut Vec<u8>, number: i64) {
     put(bytes, ((number << 1) ^ (number >> 63)) as u64);
 }
 
-/// Reads what [`put`] wrote. `None` where the bytes are something else.
+/// Bytes from which the numbers are read that [`put`] wrote. Each function returns `None` if the bytes
+/// end early or have another form.
 pub(super) struct Codes<'b>(pub &'b [u8]);
 
 impl Codes<'_> {

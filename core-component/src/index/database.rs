@@ -1,4 +1,4 @@
-//! The index as a derived database: all statements on its tables.
+//! The derived database of the index: reading and adding its segments and postings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,25 @@ use crate::sql::{each_numbered, json, numbered_bytes, statement, text};
 use crate::storage::database::{Kind, Statement, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
 
-/// A segment as the database has it.
+/// A segment as it is stored.
 pub(super) struct Stored {
     pub number: i64,
     pub work: u64,
     pub segment: Segment,
-    /// The documents that are indexed elsewhere since, or deleted.
+    /// The indexes of the documents that were deleted, or were indexed again in a newer segment.
     pub gone: BTreeSet<usize>,
 }
 
-/// The segments of a collection at one moment, with what they have of a query.
+/// The segments of a collection at one moment, and where the terms of a query occur in them.
 pub(super) struct Snapshot {
     pub segments: Vec<Stored>,
-    /// Of each segment, ordered by part and then by term.
+    /// For each segment, the terms of the query in its parts, ordered by part and then by term.
     pub found: Vec<Vec<Found>>,
 }
 
 impl Snapshot {
-    /// `terms` are the numbers of the stems of each term.
+    /// Reads the segments of a collection, and the postings of a query. `terms` has the numbers of each
+    /// term's stems. Fails if the index has another version.
     pub fn read(
         storage: &dyn Storage,
         place: &Place,
@@ -66,13 +67,13 @@ impl Snapshot {
     }
 }
 
-/// The version of an index, with the segments of a collection.
+/// Selects the version of the index, and the segments of a collection.
 const SELECT: &str = "SELECT 0, version, 0, NULL, NULL FROM index_version UNION ALL \
                       SELECT 1, segment, work, documents, gone FROM segments WHERE collection = ?1";
 
-/// Reads all that a search needs in one statement: it sees one moment, and a server answers once. The
-/// postings are looked for one by one. PostgreSQL would read all of a place where it does not know how
-/// many there are.
+/// The statement that reads the version, the segments of a collection, and the postings of `stems`. One
+/// statement sees one snapshot and takes one round trip to a server. A subquery looks up each posting
+/// by its key: without statistics, PostgreSQL might read all postings of a place for a join.
 fn select_with_postings(collection: &str, stems: &BTreeSet<i64>) -> Statement {
     let sql = format!(
         "WITH found AS MATERIALIZED (SELECT s.segment, wanted.stem, \
@@ -85,13 +86,13 @@ fn select_with_postings(collection: &str, stems: &BTreeSet<i64>) -> Statement {
     statement(&sql, [text(collection), json(stems)])
 }
 
-/// The rows of a collection, with the version of the index.
+/// The version of the index, and the segments and some postings of a collection.
 #[derive(Default)]
 pub(super) struct Contents {
     pub version: Option<i64>,
-    /// In the order of their numbers.
+    /// Ordered by number.
     pub segments: Vec<Stored>,
-    /// The segment, the stem and the parts of each posting that was asked for.
+    /// The segment, the stem and the encoded parts of each posting that was selected.
     postings: Vec<(i64, i64, Vec<u8>)>,
 }
 
@@ -134,7 +135,7 @@ impl Contents {
     }
 }
 
-/// Orders by part and then by term. Two stems of one term are counted together.
+/// Sorts by part and then by term. Adds up the counts of the stems of one term in one part.
 fn in_order(found: &mut Vec<Found>) {
     found.sort_by_key(|found| (found.part, found.term));
     found.dedup_by(|next, kept| {
@@ -212,14 +213,16 @@ pub(super) fn each_posting(
     }
 }
 
-/// The postings that are read at once: those of a large segment are more than a query may answer.
+/// How many postings one query reads. All postings of a large segment would exceed the limit of a
+/// result.
 const PAGE: u32 = 10_000;
 
-/// The most bytes of postings that are written at once. A parameter has them twice as long.
+/// The most bytes of postings that one statement writes. In a parameter they are twice as long, as
+/// hexadecimal digits.
 const MAX_WRITTEN: usize = 4 << 20;
 
-/// Runs a statement once for each batch of rows of a segment, at most [`MAX_WRITTEN`] bytes. Its parameters
-/// are the number of the segment and the batch.
+/// Runs a statement on the rows of a segment, in batches of about [`MAX_WRITTEN`] bytes. The parameters
+/// of the statement are the number of the segment and one batch.
 pub(super) fn for_each_numbered<'p>(
     transaction: &dyn Transaction,
     sql: &str,
@@ -244,7 +247,7 @@ pub(super) fn for_each_numbered<'p>(
     if some.is_empty() { Ok(()) } else { run(&some) }
 }
 
-/// Notes that the documents with these keys are gone.
+/// Marks the documents with these keys as gone in their segments.
 pub(super) fn note_gone(
     transaction: &dyn Transaction,
     segments: &mut [Stored],
@@ -273,7 +276,7 @@ pub(super) fn add<'p>(
     work: u64,
     postings: impl Iterator<Item = (i64, &'p [u8])>,
 ) -> Result<Stored, Error> {
-    // Postings whose segment is lost are nobody's.
+    // Postings without a segment may be left: the new segment must not get their number.
     let next = "SELECT coalesce(max(segment), 0) + 1 FROM (SELECT max(segment) AS segment \
                 FROM segments UNION ALL SELECT max(segment) FROM postings) AS used";
     let next = transaction.query(&statement(next, []), 1)?.rows;

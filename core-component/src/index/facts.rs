@@ -9,13 +9,14 @@ const DAY: i64 = 86_400_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub written: Option<Written>,
-    /// When it was last changed, if that is later.
+    /// When the document was last changed, if that is later than `written`.
     pub updated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     /// 1 for high, 0 for medium, -1 for low.
     pub importance: i8,
     pub is_archived: bool,
-    /// The number of its group in its collection, such as a type. A run has documents of one group.
+    /// The number of the document's group in its collection, such as a type. All documents of a run
+    /// have one group.
     pub group: u8,
 }
 
@@ -23,7 +24,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     At(Timestamp),
-    /// Nothing more is known of the moment.
+    /// Only the day is known.
     On(Date),
 }
 
@@ -37,8 +38,8 @@ const GROUPED: u8 = 64;
 const UPDATED: u8 = 128;
 
 impl Facts {
-    /// Appends the facts. `last` is the moment of the document before, from which the next one is
-    /// often not far.
+    /// Appends the encoded facts. `last` is the moment of an earlier document: the difference to it is
+    /// often small.
     pub(super) fn put(&self, bytes: &mut Vec<u8>, last: &mut i64) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let written = match self.written {

@@ -9,16 +9,18 @@ use crate::sql::{is_in_integers, json, statement};
 use crate::storage::Error;
 use crate::storage::database::{Connection, Mode, Transaction};
 
-/// The most segments of one size. With more, they are merged. A size is `SIZE` times the one below.
+/// When a size class has this many segments, they are merged into one. The segments of a class are
+/// `SIZE` times as large as those of the class below.
 const MAX_OF_SIZE: usize = 8;
 const SIZE: u64 = 8;
-/// The work of the smallest segments, in bytes of English.
+/// Segments with less work than this are the smallest size class. Work is counted in bytes of English
+/// text.
 const SMALLEST: u64 = 64 << 10;
-/// A segment of so much work is merged with no other, so that a merge takes a bounded time.
+/// A segment of this much work or more is not merged with others, so that a merge takes a bounded time.
 const MOST: u64 = 4 << 20;
 
-/// Merges segments of one size, where there are too many. One whose documents are mostly gone is
-/// written anew without them.
+/// Merges the segments of each size class that has too many. A segment whose documents are mostly gone
+/// is written anew without these documents.
 pub(super) fn merge(
     connection: &dyn Connection,
     collection: &str,
@@ -28,7 +30,7 @@ pub(super) fn merge(
         return Ok(());
     }
     let transaction = connection.begin(Mode::Write(None))?;
-    // Another search may have changed them since.
+    // Another search may have changed the segments since they were read.
     let Contents { segments, .. } = Contents::read(&*transaction, collection)?;
     for group in groups(segments) {
         join(&*transaction, collection, group)?;
@@ -36,7 +38,7 @@ pub(super) fn merge(
     transaction.commit()
 }
 
-/// The segments that become one, each time.
+/// The groups of segments to merge: each group becomes one segment.
 fn groups(segments: Vec<Stored>) -> Vec<Vec<Stored>> {
     let mut groups = Vec::new();
     let mut of_size: BTreeMap<u64, Vec<Stored>> = BTreeMap::new();
@@ -61,7 +63,7 @@ fn size_of(work: u64) -> Option<u64> {
     (work < MOST).then(|| (work / SMALLEST).checked_ilog(SIZE).map_or(0, |log| 1 + u64::from(log)))
 }
 
-/// Makes one segment of some, without the documents that are gone.
+/// Replaces segments by one segment, without the documents that are gone.
 fn join(
     transaction: &dyn Transaction,
     collection: &str,
@@ -73,7 +75,8 @@ fn join(
     for stored in &segments {
         work += stored.work_left();
         let Stored { number, segment, gone, .. } = stored;
-        // The index in the joined segment of each part that stays.
+        // For each part of this segment, its index in the joined segment. `None` if its document is
+        // gone.
         let mut moved: Vec<Option<u32>> = vec![None; segment.parts() as usize];
         for (at, row) in segment.documents.iter().enumerate().filter(|(at, _)| !gone.contains(at)) {
             joined.begin(row.key, row.stamp, row.version, row.facts);

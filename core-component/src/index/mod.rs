@@ -1,19 +1,21 @@
 //! A derived index, so that a search computes scores without reading texts.
 //!
-//! The index has no text. It is made of documents in collections: the logs of an agent, the memories
-//! of a store, the rows of an agent in a table. Of each document it has the stamp, the version and some
-//! facts, the lengths of the parts of its entries, and postings by stem: which parts have it, and how often. A stem is a number. From
-//! these, a search computes the same scores as from the texts.
+//! The index has no text. It is made of documents in collections: the logs of an agent, the memories of
+//! a store, the rows of an agent in a table. Of each document it has the stamp, the version, some
+//! facts, and the lengths of the parts of its entries. Postings tell which parts have a stem, and how
+//! often. A stem is stored as a number, see [`number_of`]. From these, a search computes the same
+//! scores as from the texts.
 //!
-//! A search uses the index of a document whose stamp is still the same. It reads the others directly,
-//! and afterwards writes what it has read into the index, without waiting and as far as
-//! [`OF_INDEXING`](crate::budget::OF_INDEXING) goes. A hit is read in its document, whose version must
-//! be that of the index, see [`Unread`](crate::source::Unread). So the index only saves time: without
-//! it, or if it fails in any way, the answer is the same.
+//! For a document whose stamp is unchanged, a search uses the index. It reads all other documents
+//! directly, and adds them to the index afterwards. It adds no more than the work of
+//! [`OF_INDEXING`](crate::budget::OF_INDEXING), and does not wait for other writers. The text of a hit
+//! is read from its document, whose version must be that in the index, see
+//! [`Unread`](crate::source::Unread). So the index only saves time: without it, or if it fails in any
+//! way, the answer is the same.
 //!
-//! Documents that are indexed together are a segment. A document that changes is in a new segment, and
-//! its old postings stay until their segment is merged with others. Those of a document that is
-//! deleted for good leave at once.
+//! Documents that are indexed together form a segment. A changed document is indexed again in a new
+//! segment. Its old postings stay until their segment is merged with others. The postings of a document
+//! that is deleted for good are removed at once.
 
 mod builder;
 mod codes;
@@ -42,17 +44,17 @@ use database::Snapshot;
 pub(crate) use facts::{Facts, Written};
 pub(crate) use tables::DESCRIPTION;
 
-/// Smaller places have no index: reading them takes no longer. In bytes, where each document counts
-/// as [`BYTES_OF_READ`] more.
+/// For a collection smaller than this, a search creates no index: reading it directly takes no longer.
+/// In bytes; each document counts [`BYTES_OF_READ`] more than its size.
 const MIN_BYTES: u64 = 64 << 10;
-/// As many bytes take as long to search as a document takes to be opened.
+/// Opening a document takes as long as searching this many bytes.
 const BYTES_OF_READ: u64 = 4 << 10;
 
-/// The most documents of a collection. The others are read directly.
+/// The most documents of a collection that are indexed. Each search reads the others directly.
 const MAX_DOCUMENTS: usize = 200_000;
 
-/// Removes documents that were deleted for good from the index of a place, and their vectors. If another search is
-/// writing, the next search removes them.
+/// Removes documents that were deleted for good from the index of a place, and their vectors. Ignores
+/// errors: if another search is writing, a later search removes the documents.
 pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, keys: &[&str]) {
     let keys: Vec<i64> = keys.iter().map(|key| number_of(key)).collect();
     forget_rows(storage, place, collection, &keys);
@@ -74,7 +76,7 @@ pub(crate) fn forget_rows_everywhere(storage: &dyn Storage, place: &Place, keys:
     }
 }
 
-/// Removes all rows but these, also their earlier versions.
+/// Removes all rows of a collection, with their earlier versions, except the rows with the keys `kept`.
 pub(crate) fn forget_other_rows(
     storage: &dyn Storage,
     place: &Place,
@@ -85,7 +87,8 @@ pub(crate) fn forget_other_rows(
     purge(storage, place, Some(collection), |key| !kept.contains(&key));
 }
 
-/// Removes documents of a collection, or of all of them.
+/// Removes the documents for whose keys `is_deleted` is true, and their vectors, from a collection, or
+/// from all collections if it is `None`. Ignores errors.
 fn purge(
     storage: &dyn Storage,
     place: &Place,
@@ -102,19 +105,20 @@ pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, collection: &str)
     let _ = vectors::forget_all(storage, place, collection);
 }
 
-/// Removes the collections of a place that are none of these.
+/// Removes all collections except these from the index of a place.
 pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<&str>) {
     let _ = purge::keep(storage, place, collections);
 }
 
-/// A search, as an index sees it.
+/// The parts of a search that its indexes need.
 pub(crate) struct Search<'a> {
     pub query: &'a Query,
-    /// Whether it reads all documents itself, and only brings the index up to date.
+    /// Whether the search reads all documents directly. The index is then not read, only brought up to
+    /// date.
     pub reads_all: bool,
     pub now: Timestamp,
     pub budget: &'a Budget,
-    /// Its task with vectors.
+    /// What the search does with vectors.
     pub vectors: &'a Task,
     /// Whether documents with these facts can be hits.
     pub admits: Box<dyn Fn(Facts) -> bool + 'a>,
@@ -128,15 +132,18 @@ pub(crate) struct Index<'a> {
     now: Timestamp,
     budget: &'a Budget,
     snapshot: Snapshot,
-    /// The key, the segment and the number of each document, ordered by key.
+    /// The documents that the index has, ordered by key: the key, the index of the segment in
+    /// `snapshot`, and the index in the segment.
     documents: Vec<(i64, usize, usize)>,
-    /// The keys of the documents that are there.
+    /// The keys of the documents that the search asked [`find`](Self::find) for.
+    /// [`update`](Self::update) takes all others as deleted.
     seen: BTreeSet<i64>,
-    /// The keys of the rows that are no longer there.
+    /// The keys of the documents or rows that no longer exist.
     gone: BTreeSet<i64>,
     bytes: u64,
     vectors: OfCollection<'a>,
-    /// Whether all rows were found that are there.
+    /// Whether the search saw every document of the collection. Only then are the vectors of all others
+    /// removed.
     is_whole: bool,
     /// The documents that the search has read directly.
     builder: Builder,
@@ -155,7 +162,8 @@ pub(crate) struct Known {
 }
 
 impl<'a> Index<'a> {
-    /// Reads the index of a collection.
+    /// Reads the index of a collection. If that fails, the index is empty: the search reads all
+    /// documents.
     pub fn open(
         storage: &'a dyn Storage,
         place: Place,
@@ -205,7 +213,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// A document with this key and status, or none if it has to be read. Takes note that it is there.
+    /// Finds an existing document in the index, and notes that it exists. `None` if the document has to
+    /// be read: it is not in the index, its stamp has changed, or its texts wait for vectors.
     pub fn find(&mut self, key: &str, status: &Status) -> Option<Known> {
         let key = number_of(key);
         self.seen.insert(key);
@@ -218,18 +227,18 @@ impl<'a> Index<'a> {
         (is_current && !self.vectors.has_to_read(key, known.version)).then_some(known)
     }
 
-    /// All rows that the index knows and that need not be read, by key and ascending.
+    /// All rows that are in the index and need not be read for their vectors, ascending by key.
     pub fn rows(&mut self) -> Vec<(i64, Known)> {
         let known = self.documents.iter();
         let known = known.map(|(key, segment, document)| (*key, self.known(*segment, *document)));
         let mut known: Vec<_> = known.rev().collect();
-        // The newest first: they are what a search is most likely for.
+        // The newest rows are asked about first: only a limited number is read for vectors.
         known.retain(|(key, known)| !self.vectors.has_to_read(*key, known.version));
         known.reverse();
         known
     }
 
-    /// Takes note of the keys of all rows that are there.
+    /// Notes the keys of all rows that exist.
     pub fn see_all(&mut self, keys: impl Iterator<Item = i64>) {
         self.is_whole = true;
         keys.for_each(|key| self.vectors.see(key));
@@ -241,7 +250,8 @@ impl<'a> Index<'a> {
         Known { key, segment, document, facts, stamp, version }
     }
 
-    /// The entries of a document: the counts of each, and whether it begins a run.
+    /// For each entry of a document: how often it has the terms of the query, and whether it begins a
+    /// run.
     pub fn entries(&self, known: Known) -> impl Iterator<Item = (Counts, bool)> {
         let stored = &self.snapshot.segments[known.segment];
         let found = &self.snapshot.found[known.segment];
@@ -254,7 +264,7 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// The counts of a row, which is one entry.
+    /// How often a row, which is one entry, has the terms of the query.
     pub fn counts(&self, row: Known) -> Counts {
         let none = || Counts { lengths: vec![0], found: Vec::new() };
         self.entries(row).next().map_or_else(none, |(counts, _)| counts)
@@ -265,7 +275,7 @@ impl<'a> Index<'a> {
         self.vectors.of_entry(known.key, known.version, at)
     }
 
-    /// The same for a text that was read.
+    /// How similar a text that the search has read is to the query by its vector, if it has one.
     pub fn similarity_of(&self, text: &str) -> Option<Similarity> {
         self.vectors.of_text(text)
     }
@@ -285,7 +295,7 @@ impl<'a> Index<'a> {
         self.snapshot.segments[known.segment].segment.entries(known.document).count()
     }
 
-    /// Takes note of a document that the search has read.
+    /// Adds a document that the search has read to the new segment, as far as the work goes.
     pub fn add<'t>(&mut self, document: &Document<'_>, entries: impl Iterator<Item = Entry<'t>>) {
         let Document { key, stamp, version, facts, work } = document;
         let is_settled = stamp::is_settled(stamp, self.now);
@@ -294,17 +304,18 @@ impl<'a> Index<'a> {
         self.add_new(&row, entries.collect(), is_settled);
     }
 
-    /// Takes note that a document is there that is not in the index.
+    /// Notes that a document exists that is never indexed, so that its vectors stay.
     pub fn see(&mut self, key: &str) {
         self.vectors.see(number_of(key));
     }
 
-    /// Takes note of the texts of a document that is read by each search and is not in the index.
+    /// Notes the texts of a document that is never indexed, because each search reads it. The texts may
+    /// need vectors.
     pub fn note<'t>(&mut self, key: &str, version: &str, texts: impl Iterator<Item = &'t str>) {
         self.vectors.note(number_of(key), number_of(version), texts);
     }
 
-    /// Takes note of a row that the search has read.
+    /// Adds a row that the search has read to the new segment, as far as the work goes.
     pub fn add_row(&mut self, row: &Row, entry: Entry<'_>) {
         self.bytes = self.bytes.saturating_add(row.work);
         self.add_new(row, vec![entry], true);
@@ -319,7 +330,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Whether the index has this row already, which was read for its vectors.
+    /// Whether the index already has the row with this stamp: then the row was read only for its
+    /// vectors.
     fn is_indexed(&self, row: &Row) -> bool {
         let at = self.documents.binary_search_by_key(&row.key, |(key, ..)| *key);
         at.is_ok_and(|at| {
@@ -328,8 +340,9 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// Brings the index up to date. The documents that it knows, but that the search did not find, are
-    /// gone. Their vectors go only if `is_whole`: nothing was left out that could not be read.
+    /// Brings the index up to date. Removes the documents that the search did not ask
+    /// [`find`](Self::find) for. Their vectors are removed only if `is_whole`: the search left out no
+    /// document that it could not read.
     pub fn update(mut self, is_whole: bool) {
         let known = self.documents.iter().map(|(key, ..)| *key);
         self.gone = known.filter(|key| !self.seen.contains(key)).collect();
@@ -337,7 +350,7 @@ impl<'a> Index<'a> {
         self.update_rows();
     }
 
-    /// Takes note of rows that are no longer there.
+    /// Notes the keys of rows that no longer exist.
     pub fn remove_rows(&mut self, keys: BTreeSet<i64>) {
         self.gone.extend(keys);
     }
@@ -347,14 +360,15 @@ impl<'a> Index<'a> {
         let Self { storage, place, collection, builder, gone, vectors, is_whole, bytes, .. } = self;
         if !(gone.is_empty() && builder.is_empty()) {
             let creates = bytes >= MIN_BYTES;
-            // Another search may be writing. An index that stays as it is costs time only.
+            // Ignores an error, such as another search writing at this moment: an index that is not
+            // updated only makes later searches slower.
             let _ = update::update(storage, &place, &collection, &gone, &builder, creates);
         }
         vectors.end(storage, &place, &collection, is_whole);
     }
 }
 
-/// The terms that are found in some parts.
+/// The terms that are found in a range of parts. `found` is ordered by part.
 fn within<'f>(found: &'f [Found], parts: &std::ops::Range<u32>) -> &'f [Found] {
     let start = found.partition_point(|found| found.part < parts.start);
     let end = found.partition_point(|found| found.part < parts.end);

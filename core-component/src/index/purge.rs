@@ -1,4 +1,4 @@
-//! Removing what was deleted for good.
+//! Removing documents that were deleted for good, and whole collections.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,9 @@ use crate::sql::{each_numbered, is_in_query, is_in_texts, json, statement, text}
 use crate::storage::database::{Kind, Mode, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
 
-/// Removes documents that were deleted for good, by their keys, with their postings from a collection,
-/// or from all collections. If that cannot be done, as in an index of another version, it removes all.
+/// Removes the documents for whose keys `is_deleted` is true, with their postings, from a collection,
+/// or from all collections if it is `None`. If the index is damaged or has the form of another program,
+/// removes the whole index.
 pub(super) fn purge(
     storage: &dyn Storage,
     place: &Place,
@@ -68,7 +69,8 @@ fn purge_collection(
     note_gone(transaction, &mut segments, &keys)
 }
 
-/// Removes the postings of documents that were deleted, and returns the keys of those that were there.
+/// Removes the postings of the documents for whose keys `is_deleted` is true. Returns the keys of these
+/// documents.
 pub(super) fn strip_deleted(
     transaction: &dyn Transaction,
     segments: &mut [Stored],
@@ -119,7 +121,7 @@ fn strip(transaction: &dyn Transaction, stored: &Stored, documents: &[usize]) ->
     Ok(())
 }
 
-/// Removes the collections of a place that are none of these.
+/// Removes all collections of a place except these.
 pub(super) fn keep(
     storage: &dyn Storage,
     place: &Place,

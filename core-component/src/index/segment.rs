@@ -1,4 +1,4 @@
-//! Documents that are indexed together, and the parts of their entries.
+//! A segment: documents that were indexed together, with the parts of their entries.
 
 use super::codes::{Codes, put, put_signed};
 use super::facts::Facts;
@@ -9,7 +9,7 @@ use crate::ranking::Lengths;
 pub(super) struct Segment {
     pub documents: Vec<Row>,
     entries: Vec<EntryRow>,
-    /// Of all parts.
+    /// The lengths of all parts, in the order of the documents and their entries.
     lengths: Lengths,
 }
 
@@ -33,25 +33,26 @@ struct EntryRow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry<'s> {
     pub lengths: &'s [u8],
-    /// The index of its first part among those of the segment.
+    /// The index of the entry's first part among all parts of the segment.
     pub first_part: u32,
     pub begins_run: bool,
 }
 
 impl Segment {
-    /// Begins a document. Its entries follow.
+    /// Adds a document without entries. The next calls of [`add_entry`](Self::add_entry) add its
+    /// entries.
     pub fn begin(&mut self, key: i64, stamp: i64, version: i64, facts: Facts) {
         let first_entry = self.entries.len() as u32;
         self.documents.push(Row { key, stamp, version, facts, first_entry });
     }
 
-    /// Adds an entry to the last document.
+    /// Adds an entry to the document that was added last. `lengths` are the lengths of its parts.
     pub fn add_entry(&mut self, lengths: &[u8], begins_run: bool) {
         self.entries.push(EntryRow { first_part: self.parts(), begins_run });
         self.lengths.extend_from_slice(lengths);
     }
 
-    /// The number of parts.
+    /// The number of parts in the segment.
     pub fn parts(&self) -> u32 {
         self.lengths.len() as u32
     }
@@ -79,9 +80,10 @@ impl Segment {
         self.entries.get(entry).map_or(self.lengths.len(), |entry| entry.first_part as usize)
     }
 
-    /// The segment as bytes. Each document has its key, stamp and version as differences, its facts
-    /// and the number of its entries; each entry the number of its parts and whether it begins a run;
-    /// each part its length.
+    /// The segment as bytes. For each document: the differences of its key and stamp to those of the
+    /// document before, the difference of its version to its stamp, its facts, and the number of its
+    /// entries. For each entry: the number of its parts, and whether it begins a run. For each part:
+    /// its length.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut key = 0_i64;
@@ -103,7 +105,7 @@ impl Segment {
         bytes
     }
 
-    /// `None` if the bytes are no segment.
+    /// Reads a segment that [`encode`](Self::encode) wrote. `None` if the bytes have another form.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let mut segment = Self::default();
         let mut codes = Codes(bytes);

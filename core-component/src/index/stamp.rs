@@ -2,15 +2,16 @@
 
 use crate::time::Timestamp;
 
-/// How long a changed file may keep its stamp, in milliseconds: the coarsest clock of a file system is
-/// that of FAT.
+/// The coarsest clock of a file system, in milliseconds: that of FAT. A file that changes twice within
+/// this time may keep its stamp.
 const GRAIN: i64 = 2_000;
 
-/// Whether each change of the file after `now` gives another stamp, where `now` is before the stamp
-/// was taken.
+/// Whether every change of the file after `now` gives the file another stamp. `now` is a moment before
+/// the stamp was taken.
 ///
 /// On a file system, a stamp is `<size>-<modified>-<changed>-<inode>`. Two changes within the grain of
-/// the clock can have the same times. Elsewhere a stamp has no `-`, and is a version of the bytes.
+/// the clock can have the same times. On other media a stamp has no `-`. It is a version of the bytes,
+/// so each change gives another one.
 pub(super) fn is_settled(stamp: &str, now: Timestamp) -> bool {
     if !stamp.contains('-') {
         return !stamp.is_empty();

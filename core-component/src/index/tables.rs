@@ -8,11 +8,11 @@ use crate::storage::{Error, ErrorCode};
 /// The derived database with the index of a place.
 pub(super) const DATABASE: &str = "search.db";
 
-/// The index as it is described to hosts.
+/// The description of the index for hosts.
 pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
     name: DATABASE,
     dialects: &["sqlite", "postgres"],
-    // A search makes them.
+    // Empty, because a search makes the tables.
     sqlite_tables: &[],
     postgres_tables: POSTGRES_TABLES,
 };
@@ -21,19 +21,19 @@ pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
 /// another version is built anew.
 const VERSION: i64 = 2;
 
-/// The version of an index whose short texts have the stems of a language.
+/// The version of an index in which texts whose language cannot be detected have the stems of `usual`.
 pub(super) fn version_of(usual: Language) -> i64 {
     VERSION + OF_LANGUAGE * usual as i64
 }
 
-/// Whether an index of a version has the documents as this program has them.
+/// Whether an index of a version has the form of this program, for any usual language.
 pub(super) fn is_of_this_program(version: i64) -> bool {
     version % OF_LANGUAGE == VERSION
 }
 
 const OF_LANGUAGE: i64 = 1_000;
 
-/// Drops what is there, and creates the tables. The table `version` is that of earlier programs.
+/// Drops existing tables, and creates the tables. The table `version` was made by earlier programs.
 const CREATE: [&str; 7] = [
     "DROP TABLE IF EXISTS segments",
     "DROP TABLE IF EXISTS postings",
@@ -46,7 +46,8 @@ const CREATE: [&str; 7] = [
     "CREATE TABLE index_version (version INTEGER NOT NULL)",
 ];
 
-/// The same on PostgreSQL, for all places. Bytes are not compressed: they are dense.
+/// The tables on PostgreSQL, which all places share. Their bytes are not compressed, because that would
+/// save little.
 const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE segments (
         tenant tenant,
@@ -77,7 +78,7 @@ const POSTGRES_TABLES: &[&str] = &[
     )"#,
 ];
 
-/// Makes an empty index of a version, unless another search has made it meanwhile.
+/// Makes an empty index of a version, unless another search has made one of that version meanwhile.
 pub(super) fn create(version: i64, connection: &dyn Connection) -> Result<(), Error> {
     let transaction = connection.begin(Mode::Write(None))?;
     if has_tables(&*transaction)? && version_in(&*transaction)? == Some(version) {
@@ -87,7 +88,7 @@ pub(super) fn create(version: i64, connection: &dyn Connection) -> Result<(), Er
     transaction.commit()
 }
 
-/// Makes an empty index of a version in the place of a damaged one.
+/// Replaces a damaged index by an empty one of a version.
 pub(super) fn create_anew(version: i64, connection: &dyn Connection) -> Result<(), Error> {
     let transaction = connection.begin(Mode::Write(None))?;
     create_in(&*transaction, version)?;
@@ -104,7 +105,7 @@ fn create_in(transaction: &dyn Transaction, version: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether there is a table of the version. On a server a migration has made it.
+/// Whether the table `index_version` exists. On PostgreSQL a migration has made it.
 fn has_tables(transaction: &dyn Transaction) -> Result<bool, Error> {
     if transaction.dialect() == Dialect::Postgres {
         return Ok(true);
@@ -120,7 +121,8 @@ pub(super) fn empty(transaction: &dyn Transaction) -> Result<(), Error> {
     Ok(())
 }
 
-/// The version of the index; none if there is no index. Another program may have made the tables.
+/// The version of the index. `None` if the tables have no version yet. Fails if the table is missing or
+/// has another form: another program may have made it.
 pub(super) fn version(connection: &dyn Connection) -> Result<Option<i64>, Error> {
     read_version(connection.query(&select_version(), 1)?)
 }
@@ -141,12 +143,13 @@ fn read_version(rows: Rows) -> Result<Option<i64>, Error> {
     }
 }
 
-/// The error of an index that this program did not write. Nobody sees it.
+/// The error for an index that this program did not write. No caller sees it: the index is ignored or
+/// made anew.
 pub(super) fn damaged() -> Error {
     Error::new(ErrorCode::Corrupted, "the index is damaged")
 }
 
-/// The same of an index of another version.
+/// The error for an index that is missing or has another version.
 pub(super) fn other_version() -> Error {
     Error::new(ErrorCode::NotFound, "there is no index of this version")
 }
@@ -155,7 +158,7 @@ pub(super) fn is_damaged(error: &Error) -> bool {
     error.code == ErrorCode::Corrupted
 }
 
-/// Whether the error says nothing of what the database has.
+/// Whether the error is temporary: it tells nothing about the contents of the database.
 pub(super) fn is_passing(error: &Error) -> bool {
     matches!(error.code, ErrorCode::Busy | ErrorCode::Cancelled)
 }

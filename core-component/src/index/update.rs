@@ -10,8 +10,8 @@ use super::tables::{self, DATABASE, is_damaged, is_passing, other_version, versi
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{Error, Place, Storage};
 
-/// Adds a segment to a collection, and notes that other documents are gone. `creates` a missing index,
-/// and makes a damaged one anew.
+/// Adds the segment of `builder` to a collection, and removes the documents `gone`. With `creates`,
+/// creates a missing index. Makes an index anew that is damaged or of another version.
 pub(super) fn update(
     storage: &dyn Storage,
     place: &Place,
@@ -24,7 +24,7 @@ pub(super) fn update(
     let wanted = version_of(builder.usual);
     match tables::version(&*connection) {
         Ok(Some(version)) if version == wanted => {}
-        // The tables are there for all places of a server.
+        // A server has the tables for all places, but no index of this place.
         Ok(None) if !creates => return Err(other_version()),
         Err(error) if is_passing(&error) => return Err(error),
         Err(error) if is_damaged(&error) => tables::create_anew(wanted, &*connection)?,

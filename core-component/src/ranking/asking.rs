@@ -1,6 +1,6 @@
-//! Words of a question that say what is asked for, and seldom what it is about.
+//! Words that say what kind of answer a question wants, and seldom what the question is about.
 
-/// Whether a stem is that of such a word.
+/// Whether a stem is that of a word that asks.
 pub(super) fn is_asking(stem: &str) -> bool {
     ASKING.binary_search(&stem).is_ok()
 }

@@ -1,17 +1,17 @@
-//! How the stems of a query begin, so that most words of a text need no stem.
+//! The first letters of a query's stems, so that most words of a text need not be stemmed.
 
 use super::language::{FOREIGN, Language};
 
-/// How stems begin. A word whose stem is one of them may begin otherwise only in Dutch.
+/// The first letters of stems. Except in Dutch, a word begins as its stem does.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Beginnings {
-    /// By the first byte, without the sign of other languages than English.
+    /// Whether a stem begins with this byte, after the prefix [`FOREIGN`].
     first: [bool; 256],
-    /// By the first two bytes of stems that texts in English may have.
+    /// A bit for each pair of first bytes of the stems that English texts may have.
     pairs: [u64; PAIRS / 64],
 }
 
-/// The letters of ASCII have a place for each pair.
+/// The number of bits: each pair of ASCII letters of one case has its own bit.
 const PAIRS: usize = 1_024;
 
 impl Beginnings {
@@ -29,7 +29,7 @@ impl Beginnings {
             [first, second, ..] => self.add_pair(first, second),
             [] => {}
         }
-        // The only stems of English whose words begin with another pair.
+        // The only English stems with words that begin with another pair: `dying`, `lying` and `tying`.
         if matches!(stem, "die" | "lie" | "tie") {
             self.add_pair(first, b'y');
         }
@@ -40,7 +40,7 @@ impl Beginnings {
         self.pairs[place / 64] |= 1 << (place % 64);
     }
 
-    /// Whether the stem of a word may be one of the stems.
+    /// Whether the stem of a word may be one of the stems. If false, it is none of them.
     pub fn may_have(&self, language: Language, word: &str) -> bool {
         match (language, word.as_bytes()) {
             (Language::Dutch, _) => true,

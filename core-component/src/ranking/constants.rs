@@ -1,24 +1,24 @@
 //! All numbers of the ranking. The figures behind them: `docs/decisions/ranking.md`.
 
-/// A part of an entry ends with the line in which it gets as many stems.
+/// A part of an entry ends with the line in which it reaches this number of stems.
 pub(super) const LEAST_PART: u8 = 64;
-/// No part has more stems, unless a rest joins it.
+/// The most stems of a part. The last part may have more, if a rest was added to it.
 pub(super) const MOST_PART: u8 = 128;
-/// A rest with fewer stems joins the part before.
+/// A rest of an entry with fewer stems than this is added to the part before.
 pub(super) const LEAST_REST: u8 = 32;
 
-/// bm25: how soon further occurrences of a term stop to count.
+/// bm25's `k1`: how little further occurrences of a term add. The lower, the less they add.
 pub(super) const K1: f64 = 1.2;
-/// A text with fewer stems counts as one of so many.
+/// A text with fewer stems counts as a text of this length.
 pub(super) const LEAST_LENGTH: f64 = 45.0;
 
 /// How bm25 counts a text of one kind.
 pub(super) struct Kind {
-    /// The weight of its score in that of the entry.
+    /// The weight of this text's score in the score of the entry.
     pub weight: f64,
     /// bm25's `b`: how much a long text counts less.
     pub b: f64,
-    /// The length of a usual text, in stems. With the true mean, results are no better.
+    /// bm25's average length, in stems: a constant, since results with the true mean are no better.
     pub usual: f64,
 }
 
@@ -33,46 +33,50 @@ pub(super) const AROUND: Kind = Kind { weight: 0.8, b: 0.5, usual: 512.0 };
 pub(super) const BEFORE: f64 = 0.3;
 /// The weight of the part after an entry in its last part.
 pub(super) const AFTER: f64 = 0.1;
-/// The number of parts on each side that are around an entry.
+/// The number of parts before an entry, and of parts after it, that count as its context.
 pub(crate) const REACH: usize = 4;
-/// An entry of so many stems needs the parts around it in full, a longer one less.
+/// Up to this number of stems, the parts around an entry count fully. For a longer entry they count
+/// less.
 pub(super) const NEEDS_CONTEXT: f64 = 200.0;
 
 /// The weight of a word that asks, such as "mention", relative to others.
 pub(super) const ASKING: f64 = 0.6;
-/// The weight of a word with a capital letter that is not the first.
+/// The weight of a word that begins with a capital letter and is not the first of the question.
 pub(super) const NAME: f64 = 1.2;
-/// A word in most entries keeps this share of the weight of a word in one.
+/// The least weight of a word that is in many entries, as a share of the weight of a word in one entry.
 pub(super) const LEAST_WEIGHT: f64 = 0.25;
 
 /// The weight of an occurrence of a word of the thesaurus that means the same as a word of the query.
 pub(super) const MEANING: f64 = 0.5;
-/// The most words of the thesaurus for a word of the query.
+/// The most words of the thesaurus for one word of the query.
 pub(super) const NEIGHBOURS: usize = 8;
-/// The most of them in all.
+/// The most words of the thesaurus for all words of a query together.
 pub(super) const MAX_NEIGHBOURS: usize = 64;
 
-/// The most entries whose own words make themselves and their neighbours candidates.
+/// The most matches by words. Each match makes itself and the entries beside it candidates.
 pub(crate) const MAX_MATCHES: usize = 500;
 
 /// The signs that adjacent entries belong together.
 pub(super) struct Coherence {
-    /// The number of entries after one in which a term may come again.
+    /// A term repeats if it occurs again in one of this many next entries.
     pub next: usize,
-    /// A term in more of the entries than this share says nothing.
+    /// A term in more than this share of the entries is left out.
     pub most_entries: f64,
-    /// A term weighs as much as the number of entries with it, and no more than this.
+    /// The weight of a term is the number of entries with the term, but at most this.
     pub most_weight: f64,
-    /// A prior, so that a few entries decide nothing.
+    /// A prior for the repetitions seen and those expected by chance, so that a few entries decide
+    /// little.
     pub unknown_seen: f64,
     pub unknown_by_chance: f64,
-    /// If terms come again so many times as often as by chance, entries do not belong together.
+    /// The ratio of repetitions seen to those expected by chance up to which entries do not belong
+    /// together.
     pub none: f64,
-    /// If so many times as often, they do.
+    /// From this ratio on, entries belong together fully. Between `none` and `full`, the degree rises
+    /// linearly.
     pub full: f64,
 }
 
-/// Shuffled abstracts have a ratio of 0.9 to 1.2, the turns of a conversation 1.7 to 11.
+/// Measured ratios: 0.9 to 1.2 for shuffled abstracts, 1.7 to 11 for the turns of a conversation.
 pub(super) const COHERENT: Coherence = Coherence {
     next: 3,
     most_entries: 0.2,

@@ -4,9 +4,10 @@ use crate::words::{is_in_pairs, is_letter, is_of_syllable};
 
 /// The work for a byte of a letter whose plain form needs a look-up.
 const FOLDED: u64 = 6;
-/// The work for a byte of a character that is in a pair, and of ASCII beside other characters.
+/// The work for a byte of a character of a script that is indexed in pairs, and for a byte of ASCII in
+/// a word with other characters.
 const PAIRED: u64 = 5;
-/// The work for a byte of any other character: it is normalised.
+/// The work for a byte of any other character, which needs Unicode normalisation.
 const NORMALISED: u64 = 30;
 
 /// The most work for a byte of any text.
@@ -22,7 +23,7 @@ pub(crate) fn cost(text: &str) -> u64 {
     text.split_inclusive(|c: char| c.is_ascii_whitespace()).map(of_part).sum()
 }
 
-/// The work for a part of a text between spaces.
+/// The work for a part of a text between two spaces.
 fn of_part(part: &str) -> u64 {
     let of_ascii = if part.is_ascii() { 1 } else { PAIRED };
     let of_byte = |character: char| match character {

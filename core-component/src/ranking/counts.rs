@@ -5,24 +5,26 @@ use super::parts::Lengths;
 /// How often the parts of an entry have each term of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
-    /// The number of stems in each part, of the query or not.
+    /// The number of all stems in each part, whether or not they are of the query.
     pub lengths: Lengths,
-    /// Ordered by part, then by term. No pair of them comes twice.
+    /// The terms in the parts, ordered by part, then by term. No pair of a part and a term comes twice.
     pub found: Vec<Found>,
 }
 
 /// A term in a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
-    /// Its index in the entry, or among all of a scorer.
+    /// The index of the part in the entry; in a [`Scorer`](super::Scorer), among the parts of all
+    /// entries.
     pub part: u32,
-    /// Its index in the query.
+    /// The index of the term in the query.
     pub term: u32,
     pub count: u32,
 }
 
 impl Counts {
-    /// `found` is in any order, and a part beyond the last one is the last one.
+    /// Sorts `found`, and adds up the counts of a part and term. A part beyond the last one counts as
+    /// the last one.
     pub fn new(lengths: Lengths, mut found: Vec<Found>) -> Self {
         let last = lengths.len() as u32 - 1;
         found.iter_mut().for_each(|found| found.part = found.part.min(last));
@@ -42,7 +44,7 @@ impl Counts {
         self.found.iter().any(|found| found.term as usize == term)
     }
 
-    /// Whether the text has any of the first terms of the query.
+    /// Whether the text has any of the first `terms` terms of the query.
     pub fn has_any(&self, terms: usize) -> bool {
         self.found.iter().any(|found| (found.term as usize) < terms)
     }
@@ -52,7 +54,7 @@ impl Counts {
         !self.found.is_empty()
     }
 
-    /// The share of the first terms of a query that the text has: from 0 to 1.
+    /// The share of the first `terms` terms of the query that the text has, from 0 to 1.
     pub fn coverage(&self, terms: usize) -> f64 {
         (0..terms).filter(|term| self.has(*term)).count() as f64 / terms as f64
     }

@@ -1,13 +1,13 @@
-//! The fusion of scores: of words, and of vectors.
+//! The fusion of the scores by words with the similarities of vectors.
 
 use super::scorer::Ranked;
 
-/// The weight of the similarity of vectors, relative to the score of words and the thesaurus. Both are
-/// divided by the largest of all candidates before.
+/// The weight of the similarity of vectors, relative to the score of words and the thesaurus. Before,
+/// both are divided by their maximum over all candidates.
 const SIMILARITY: f64 = 0.5;
 
-/// Adds to the scores of candidates how similar their vectors are to that of the query. Changes
-/// nothing if no candidate has a similarity.
+/// Divides the scores of candidates by the largest one, and adds the weighted similarity of their
+/// vectors to that of the query. Changes nothing if no candidate has a positive similarity.
 pub(crate) fn fuse<T>(candidates: &mut [Ranked<T>], similarity: impl Fn(&T) -> Option<f64>) {
     let most_similar = candidates.iter().filter_map(|ranked| similarity(&ranked.entry));
     let Some(most_similar) = most_similar.reduce(f64::max).filter(|most| *most > 0.0) else {

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::language::Language;
 use crate::words::Role;
 
-/// The stems of all forms of a word, that of the base form first. `None` if its forms are regular.
+/// The stems of all forms of an irregular word, the stem of the base form first. `None` if the word is
+/// regular.
 pub(super) fn stems_of_forms(word: &str, stem: &str) -> Option<Vec<String>> {
     let forms = FORMS.iter().find(|forms| is_form(word, stem, forms))?;
     let mut seen = BTreeSet::new();
@@ -16,7 +17,7 @@ pub(super) fn stems_of_forms(word: &str, stem: &str) -> Option<Vec<String>> {
 /// Whether a word is one of the forms, or a regular form of the base, such as `freezing`.
 fn is_form(word: &str, stem: &str, forms: &str) -> bool {
     let base = forms.split(' ').next().unwrap_or_default();
-    // Most bases begin with other letters, which spares their stems.
+    // Compares two letters first, to stem only few of the bases.
     let may_be_of_base = stem.bytes().take(2).eq(base.bytes().take(2));
     forms.split(' ').any(|form| form == word) || (may_be_of_base && english(base) == stem)
 }

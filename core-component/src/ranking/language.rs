@@ -7,20 +7,20 @@ use frostem::{Algorithm, Stemmer};
 use super::stop_words;
 use crate::words::{Role, each_token};
 
-/// Longer words are their own stems, in bytes.
+/// A word of more bytes is not stemmed.
 const MAX_STEMMED: usize = 40;
 
-/// The language is told by the beginning of a text, in parts between spaces.
+/// The language is detected from the first parts of a text between spaces, at most this many.
 const TOLD_BY: usize = 200;
 
-/// A text has as many stop words of a language, or it is English.
+/// A text with fewer stop words of every language is taken to be in the usual language.
 const MIN_STOP_WORDS: usize = 2;
 
-/// A language that has so many more stop words than all others is that of the text.
+/// Counting ends when one language has this many stop words more than every other.
 const LEAD: usize = 6;
 
-/// Stands before the stem of a word in another language than English, so that it is not that of
-/// another word of English. No token begins with it.
+/// The prefix of a stem in a language with Latin letters other than English, so that it does not equal
+/// the stem of an English word. No token begins with it.
 pub(super) const FOREIGN: char = '°';
 
 /// A language with Latin letters whose words have stems. Words in Cyrillic have those of Russian.
@@ -66,8 +66,8 @@ impl Language {
         Self::Swedish,
     ];
 
-    /// The language of a text: the one with the most stop words at its beginning. The usual one, if
-    /// there are too few to tell.
+    /// The language of a text: the one with the most stop words at the beginning of the text. `usual`
+    /// if there are too few stop words, or `usual` has as many as any other.
     pub fn detect(text: &str, usual: Self) -> Self {
         let counts = Counts::from_text(text);
         let most = counts.most();
@@ -84,7 +84,8 @@ impl Language {
         Some(Self::ALL[at])
     }
 
-    /// The languages that a question may be in: those with the most stop words. All, if it has none.
+    /// The languages that a question may be in: those with the most stop words. If it has no stop word,
+    /// all languages.
     pub fn all_of(question: &str) -> Vec<Self> {
         let counts = Counts::from_text(question);
         let most = counts.most();
@@ -147,7 +148,8 @@ impl Language {
     }
 }
 
-/// Endings that the algorithms know only with their marks, which plain words don't have.
+/// Endings that the stemmers know only with diacritics, which plain words lack. Each plain ending is
+/// replaced.
 const ENDINGS: [(Language, &str, &str); 7] = [
     (Language::French, "ee", "ée"),
     (Language::French, "ees", "ées"),
@@ -158,10 +160,11 @@ const ENDINGS: [(Language, &str, &str); 7] = [
     (Language::Portuguese, "veis", "vel"),
 ];
 
-/// The fewest letters before such an ending.
+/// An ending is replaced only after at least this many letters.
 const MIN_REST: usize = 2;
 
-/// A part of a text that is one word of small letters of ASCII, without signs around it. Most are.
+/// The word of a part of a text, without punctuation around it. `None` unless the word has only
+/// lower-case ASCII letters, as most words do.
 fn plain_word(part: &str) -> Option<&str> {
     let is_sign = |byte: &u8| byte.is_ascii_punctuation();
     let start = part.bytes().take_while(is_sign).count();
@@ -206,7 +209,7 @@ impl Counts {
         self.0.into_iter().max().unwrap_or_default()
     }
 
-    /// How many more the first language has than the second.
+    /// How many stop words more the language with the most has than the next one.
     fn lead(&self) -> usize {
         let mut first = 0;
         let mut second = 0;

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-/// Which candidates an entry makes.
+/// Whether an entry matches, which decides the entries that become candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// By words of the query: itself and the two entries beside it. If it has only words of the
-    /// thesaurus, itself.
+    /// The entry has words of the query: the entry and the two beside it are candidates. If it has only
+    /// words of the thesaurus, only the entry itself is one.
     Words,
-    /// By its vector: itself.
+    /// The vector of the entry is one of the nearest: the entry itself is a candidate.
     Vector,
     None,
 }
@@ -28,15 +28,16 @@ impl Match {
 /// Why an entry is a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoundBy {
-    /// It has a word of the query.
+    /// The entry has a word of the query.
     Words,
-    /// It means nearly the same, by the thesaurus or by its vector.
+    /// The entry has no word of the query, but a word of the thesaurus or a near vector.
     Meaning,
-    /// An entry beside it has a word of the query.
+    /// Only an entry beside this one has a word of the query.
     Context,
 }
 
-/// The value of a match when matches are chosen. One with a word of the query comes before all others.
+/// The rank of a match when there are too many. Matches with a word of the query come before all
+/// others.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     pub has_own_term: bool,

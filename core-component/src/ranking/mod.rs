@@ -1,20 +1,20 @@
-//! Ranked search: bm25 over terms, by parts of entries, where what is around an entry counts too.
+//! Ranked search: bm25 over the terms of a query, for parts of entries, entries, and the parts around
+//! them.
 //!
-//! A term of a query is a word by its stems: those in each language that a text may be in, and those of
-//! all forms, if they are irregular. The score of an entry has three parts, each a bm25 sum over the
-//! terms:
+//! A term is a word of the query with all its stems: those in each language that a text may be in, and
+//! those of irregular forms. The score of an entry has three parts, each a bm25 sum over the terms:
 //!
 //! - Its best part. The part before the entry counts in its first part, and the part after it in its
 //!   last one, with a smaller weight: an answer often lacks the words of its question.
 //! - The entry as a whole.
 //! - The parts around the entry, four on each side. The longer the entry, the less they count.
 //!
-//! Only entries that belong together are around each other. A source says so by a run, see
-//! [`Scorer::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
-//! lengths of usual texts are constants, see `constants.rs`.
+//! Only entries of one run count as being around each other, see [`Scorer::begin_run`]. Document
+//! frequencies count entries over all sources, without the parts around them. The lengths of usual
+//! texts are constants, see `constants.rs`.
 //!
-//! Words of a thesaurus stand for words of a question in English: an occurrence counts in part as one of
-//! the word itself, see `neighbours.rs`.
+//! Words of a thesaurus stand for words of a question in English: an occurrence counts as a fraction of
+//! an occurrence of the word itself, see `neighbours.rs`.
 //!
 //! Where entries and the query have vectors of one model, the similarity of the vectors is added to
 //! the score of the words, each divided by its maximum.

@@ -10,15 +10,15 @@ use super::thesaurus::{LEAST_COSINE, neighbours};
 pub(super) struct Neighbour {
     /// The index of the term.
     pub of: usize,
-    /// The index of the term that the word of the thesaurus is.
+    /// The index of the word of the thesaurus itself, which is a term, too.
     pub term: usize,
-    /// The weight of an occurrence, if the word is not more common than that of the query.
+    /// The weight of an occurrence, unless the word is more common than the word of the query.
     pub weight: f64,
 }
 
-/// The stems that stand for terms, nearest first, and for which terms. A stem that is of the query
-/// already, or that `is_of_query` says so of, is none of them. The terms of stems begin with the index
-/// `first`.
+/// Returns the stems of the thesaurus that stand for `terms`, and which term each stands for, nearest
+/// first. Leaves out stems for which `is_of_query` is true. The first stem gets the term index `first`,
+/// and each further stem the next one.
 pub(super) fn neighbours_of(
     terms: &[(usize, &str)],
     first: usize,

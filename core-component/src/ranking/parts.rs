@@ -6,17 +6,17 @@ use super::constants::{LEAST_PART, LEAST_REST, MOST_PART};
 /// The lengths of an entry's parts, in stems. There is at least one.
 pub(crate) type Lengths = Vec<u8>;
 
-/// Divides an entry into parts while its stems come, line by line.
+/// Divides an entry into parts as its stems are added, line by line.
 #[derive(Default)]
 pub(crate) struct Parts {
     ended: Lengths,
-    /// The length of the part that goes on.
+    /// The number of stems so far in the current part.
     open: u8,
 }
 
 impl Parts {
-    /// Takes the next stem, and returns the index of its part. If that is beyond the
-    /// [last](Self::end) one, the stem belongs to the last.
+    /// Takes the next stem, and returns the index of its part. If [`end`](Self::end) returns fewer
+    /// parts, the stem belongs to the last part.
     pub fn add_stem(&mut self) -> u32 {
         if self.open == MOST_PART {
             self.end_part();

@@ -7,17 +7,17 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::language::Language;
 use super::query::Query;
 
-/// A longer text is first cut into parts of about so many bytes, so that only two of them are
-/// looked at word by word.
+/// A text longer than `TWO_PARTS` is first cut into parts of about this many bytes. Only two of the
+/// parts are searched word by word.
 const PART: usize = 8 << 10;
 const TWO_PARTS: usize = 2 * PART;
 
 /// A passage of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passage {
-    /// With `…` where text is left out.
+    /// The text of the passage, with `…` where text is left out.
     pub shown: String,
-    /// Where it begins in the text, in bytes.
+    /// The offset in the text at which the passage begins, in bytes.
     pub start: usize,
 }
 
@@ -42,8 +42,8 @@ pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
     Passage { shown, start: begin + start }
 }
 
-/// The two neighbouring parts of a long text with the most terms, the first ones among equals. Words of
-/// the thesaurus decide only among parts with as many own terms.
+/// The two neighbouring parts of a long text with the most terms of the query, the first two among
+/// equals. Words of the thesaurus count only if the numbers of own terms are equal.
 fn telling_part(text: &str, language: Language, query: &Query) -> Range<usize> {
     let mut bounds = vec![0];
     while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > TWO_PARTS) {
@@ -63,7 +63,8 @@ fn telling_part(text: &str, language: Language, query: &Query) -> Range<usize> {
     bounds[first]..bounds[(first + 2).min(parts.len())]
 }
 
-/// The range of a passage. If it is not the whole text, there is room for a sign at each end.
+/// The range of a passage of at most `most` characters. If it is not the whole text, it leaves room for
+/// an `…` at each end.
 fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Range<usize> {
     let characters: Vec<usize> =
         text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
@@ -71,7 +72,7 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
         return 0..text.len();
     }
     let number = |at: usize| characters.partition_point(|character| *character < at);
-    // A fifth of the passage stands before its first match.
+    // A passage begins a fifth of its length before its first match.
     let back = |at: usize| characters[number(at).saturating_sub(most / 5)];
     let forth = |at: usize| characters[(number(at) + most - 2).min(characters.len() - 1)];
     let bounds: Vec<usize> =
@@ -86,11 +87,11 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
     start..ends.copied().unwrap_or(end)
 }
 
-/// A place at which a term of the query stands, and the index of the term.
+/// The offset of a term of the query in the text, and the index of the term.
 type Match = (usize, usize);
 
-/// The matches between the boundaries of words. Two segments are looked at together, so that pairs of
-/// characters are found.
+/// The matches between the boundaries of words. Looks at two segments at a time, to find pairs of
+/// characters.
 fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
         let which = query.which(language, &text[at[0]..at[2]]);
@@ -100,8 +101,8 @@ fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> V
     matches.collect()
 }
 
-/// The start of the passage with the most terms, the first one among equals. Each match begins one.
-/// Words of the thesaurus decide only among passages with as many own terms.
+/// The start of the passage with the most terms, the first one among equals. Each match is tried as the
+/// first of a passage. Words of the thesaurus count only if the numbers of own terms are equal.
 fn best(
     matches: &[Match],
     query: &Query,

@@ -18,12 +18,12 @@ const MAX_TERMS: usize = 32;
 /// thesaurus that stand for them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
-    /// The language of a text or question that does not tell its own.
+    /// The language of a text or question whose own language cannot be detected.
     usual: Language,
     terms: Vec<Vec<String>>,
-    /// The weight of each own term beside its rarity.
+    /// The weight of each own term, apart from its rarity.
     weights: Vec<f64>,
-    /// The own terms for which words of the thesaurus can stand.
+    /// The indexes of the own terms for which words of the thesaurus can stand.
     common: Vec<usize>,
     neighbours: Vec<Neighbour>,
     /// Each stem with the index of its term, in byte order.
@@ -46,8 +46,8 @@ impl Query {
         Self::in_language(text, Language::English)
     }
 
-    /// The query for a question. Stop words are left out, unless there is nothing else. A text that does
-    /// not tell its language is in the usual one.
+    /// The query for a question. Stop words are left out, unless there is nothing else. A text whose
+    /// language cannot be detected counts as one in the `usual` language.
     pub fn in_language(text: &str, usual: Language) -> Self {
         let languages = Language::all_of(text);
         let asked = asked_words(text);
@@ -57,7 +57,7 @@ impl Query {
         Self::new(&chosen, &stemming(&languages, usual), usual)
     }
 
-    /// The language of a text that does not tell its own.
+    /// The language of a text whose own language cannot be detected.
     pub fn usual(&self) -> Language {
         self.usual
     }
@@ -67,7 +67,7 @@ impl Query {
         !telling(&asked_words(text), &Language::all_of(text)).is_empty()
     }
 
-    /// Words with one stem in the first of the languages are one term. No stem is in two terms.
+    /// Words with the same stem in the first of the languages become one term. No stem is in two terms.
     fn new(asked: &[&Asked], languages: &[Language], usual: Language) -> Self {
         let mut terms: BTreeMap<String, Term> = BTreeMap::new();
         for asked in asked {
@@ -107,7 +107,7 @@ impl Query {
         Self { usual, terms, weights, common, neighbours, by_stem, beginnings }
     }
 
-    /// The query with words of the thesaurus, if it is in English or too short to tell.
+    /// Adds words of the thesaurus to the query, if its language is English or cannot be detected.
     pub fn with_thesaurus(self) -> Self {
         let common: Vec<(usize, &str)> =
             self.common.iter().map(|at| (*at, self.terms[*at][0].as_str())).collect();
@@ -131,12 +131,12 @@ impl Query {
         self.weights.len()
     }
 
-    /// The weight of each own term beside its rarity.
+    /// The weight of each own term, apart from its rarity.
     pub(super) fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// For which own terms the other terms stand.
+    /// The words of the thesaurus, with the own terms for which they stand.
     pub(super) fn neighbours(&self) -> &[Neighbour] {
         &self.neighbours
     }
@@ -163,7 +163,7 @@ impl Query {
         Counts::new(parts.end(), found)
     }
 
-    /// Which terms a text has, or a part of one, whose language is known.
+    /// For each term, whether a text in this language has it. The text may be a part of a longer one.
     pub(super) fn which(&self, language: Language, text: &str) -> Vec<bool> {
         let mut which = vec![false; self.terms.len()];
         self.each_term(language, text, |term| {
@@ -172,7 +172,8 @@ impl Query {
         which
     }
 
-    /// Calls `found` for each stem of a text, with the index of its term if it is of the query.
+    /// Calls `found` for each stem of a text, with the index of its term, or `None` if the query does
+    /// not have the stem.
     fn each_term(&self, language: Language, text: &str, mut found: impl FnMut(Option<usize>)) {
         each_token(text, |word, role| {
             if !self.beginnings.may_have(language, word) {
@@ -200,8 +201,8 @@ fn telling<'a>(asked: &'a [Asked], languages: &[Language]) -> Vec<&'a Asked> {
     asked.iter().filter(|asked| !is_stop_word(&asked.word)).collect()
 }
 
-/// The languages in which the words of a question are stemmed, the likeliest first. A text that is too
-/// short to tell its language has stems of the usual one, so that is among them.
+/// The languages in which the words of a question are stemmed, the likeliest first. The usual language
+/// is always among them, because texts that are too short to detect their language have its stems.
 fn stemming(of_question: &[Language], usual: Language) -> Vec<Language> {
     let languages = if of_question.contains(&usual) || of_question.contains(&Language::English) {
         &Language::ALL[..]

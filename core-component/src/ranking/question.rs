@@ -8,25 +8,25 @@ use super::irregular::stems_of_forms;
 use super::language::Language;
 use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
 
-/// The fewest parts of a compound whose parts are also looked for alone. A name of two parts, such as
-/// `JavaScript`, means none of them.
+/// The parts of a compound with at least this many parts are also looked for alone. A name of two
+/// parts, such as `JavaScript`, does not mean either part.
 const MIN_PARTS: usize = 3;
 
-/// The fewest letters of such a part.
+/// A part of a compound with fewer letters is not looked for alone.
 const MIN_LETTERS: usize = 3;
 
-/// The fewest characters of the beginning of an id that stand for the id.
+/// A beginning of an id with at least this many characters stands for the id.
 const MIN_BEGINNING: usize = 7;
 
 /// A word of a question.
 pub(super) struct Asked {
     pub word: String,
     role: Role,
-    /// Whether it has a capital letter and is not the first word.
+    /// Whether the word begins with a capital letter and is not the first word.
     is_name: bool,
-    /// Whether it says what is asked for, and seldom what it is about.
+    /// Whether the word says what kind of answer is wanted, and seldom what the question is about.
     is_asking: bool,
-    /// Its parts, and the beginnings of an id.
+    /// The parts of a compound, and the beginnings of an id.
     parts: Vec<(String, Role)>,
 }
 
@@ -37,20 +37,20 @@ impl Asked {
         Self { word: word.to_owned(), role, is_name, is_asking, parts: Vec::new() }
     }
 
-    /// The weight of the word, beside its rarity.
+    /// The weight of the word, apart from its rarity.
     pub fn weight(&self) -> f64 {
         let name = if self.is_name { NAME } else { 1.0 };
         let asking = if self.is_asking { ASKING } else { 1.0 };
         name * asking
     }
 
-    /// Whether words that mean nearly the same can stand for it.
+    /// Whether words of the thesaurus may stand for the word.
     pub fn is_common(&self) -> bool {
         self.role == Role::Word && !self.is_name && !self.is_asking
     }
 
-    /// The stems by which a text has the word. The first one is the stem in the first language, or that
-    /// of the base form if the forms are irregular.
+    /// The stems of the word: a text with any of them has the word. The first stem is that of the first
+    /// language; for an English word with irregular forms, it is the stem of the base form.
     pub fn stems(&self, languages: &[Language]) -> Vec<String> {
         let is_english = languages[0] == Language::English;
         let mut all = Vec::new();
@@ -64,7 +64,7 @@ impl Asked {
         all
     }
 
-    /// The word itself, and what else stands for it.
+    /// The word itself, and the parts and beginnings that stand for it.
     fn alternatives(&self) -> impl Iterator<Item = (&str, Role)> {
         let is_word = |word: &str| word.bytes().all(|byte| !byte.is_ascii_digit());
         let has_digits = !is_word(&self.word);
@@ -87,7 +87,7 @@ pub(super) fn asked_words(text: &str) -> Vec<Asked> {
     let mut asked: Vec<Asked> = Vec::new();
     each_token(text, |word, role| match (role, asked.last_mut()) {
         (Role::Part | Role::Beginning, Some(last)) => last.parts.push((word.to_owned(), role)),
-        // `C++` is not `C`.
+        // A word with signs, such as `C++`, replaces the word without them, `C`.
         (Role::Signed, Some(last)) => *last = Asked::new(word, role, &names),
         (Role::Single, _) => {}
         _ => asked.push(Asked::new(word, role, &names)),
@@ -112,10 +112,10 @@ fn names(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Characters of Chinese that are no part of another word.
+/// Chinese function words of one character. [`single_words`] takes them as boundaries between words.
 const PARTICLES: &str = "的了是在我你他她它们們这這那也都很吗嗎呢吧把被";
 
-/// Syllables of Korean that stand after a word.
+/// Korean particles of one syllable, which follow a word.
 const ENDINGS: &str = "을를이가은는에의도로와과";
 
 /// Words of one character beside others: `猫` in `猫は`, `책` in `책을`.
@@ -125,7 +125,7 @@ fn single_words(text: &str) -> Vec<char> {
     }
     let is_hangul = |character: char| matches!(character, '\u{ac00}'..='\u{d7a3}');
     let is_bound = |character: char| !is_han(character) || PARTICLES.contains(character);
-    // Two characters before and after each.
+    // Padded, so that each character has two before it and two after it.
     let characters: Vec<char> =
         [' ', ' '].into_iter().chain(plain(text).chars()).chain([' ', ' ']).collect();
     let singles = characters.windows(5).filter_map(|window| {

@@ -5,11 +5,11 @@ use super::counts::Found;
 use super::neighbours::Neighbour;
 
 /// How often a text has each own term of a query, in the order of its terms, and the text's length.
-/// Terms of other texts and words of the thesaurus count in part.
+/// Terms of neighbouring parts and words of the thesaurus count as fractions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighted {
     pub of_terms: Vec<f64>,
-    /// The length in stems, and that of a usual text of the kind in units of [`Kind::usual`].
+    /// The length in stems. `usual` is the length of a usual text, in units of [`Kind::usual`].
     pub length: f64,
     pub usual: f64,
 }
@@ -28,7 +28,7 @@ impl Weighted {
     }
 }
 
-/// The length that counts of a text with so many stems.
+/// The length for bm25 of a text with this number of stems.
 pub(super) fn length(stems: u32) -> f64 {
     f64::from(stems).max(LEAST_LENGTH)
 }
@@ -41,7 +41,8 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// How much a term tells that so many entries have: its inverse document frequency.
+    /// The inverse document frequency of a term that `with` entries have, at least [`LEAST_WEIGHT`] of
+    /// the maximum.
     ///
     /// The logarithm is that of `libm`, since the systems' own differ in the last bit.
     fn rarity(&self, with: f64) -> f64 {
@@ -53,21 +54,22 @@ impl Statistics {
 
 /// The weights of a query's terms among the entries of a search.
 pub(super) struct Weights {
-    /// Of each own term of the query.
+    /// The weight of each own term of the query.
     pub of_terms: Vec<f64>,
     /// The weight of an occurrence of each further term, and the own term as which it counts.
     neighbours: Vec<Vec<(usize, f64)>>,
 }
 
 impl Weights {
-    /// `of_query` has what the query says of the weight of each own term.
+    /// `of_query` has the weight that the query gives each own term, apart from its rarity.
     pub fn new(statistics: &Statistics, of_query: &[f64], neighbours: &[Neighbour]) -> Self {
         let own = of_query.len();
         let with = |term: usize| statistics.with_term[term] as f64;
         let rarity = |term: usize| {
             let with = match statistics.with_term[term] {
-                // Nothing but its neighbours tells how common a word is that no entry has. It weighs
-                // no more than a word of one entry, or it would outweigh all others among few entries.
+                // If no entry has the word, its neighbours in the thesaurus tell how common it is. It
+                // counts as in at least one entry: otherwise it would outweigh all other words if there
+                // are few entries.
                 0 => {
                     let of_term = neighbours.iter().filter(|neighbour| neighbour.of == term);
                     let with = of_term.map(|neighbour| neighbour.weight * with(neighbour.term));
@@ -87,7 +89,7 @@ impl Weights {
         Self { of_terms: of_terms.collect(), neighbours: of_neighbours }
     }
 
-    /// Adds the terms of a text, or a share of them.
+    /// Adds the terms of a text. Each occurrence counts as `share` of one.
     pub fn add(&self, to: &mut Weighted, found: &[Found], share: f64) {
         for Found { term, count, .. } in found {
             let count = share * f64::from(*count);

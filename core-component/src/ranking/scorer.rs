@@ -1,4 +1,4 @@
-//! The entries that a search looks through, one after the other.
+//! The scorer: collects the entries of a search one after the other, and computes their scores.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::neighbours::Neighbour;
 use super::query::Query;
 use super::score::{Statistics, Weighted, Weights, length};
 
-/// Collects the entries of a search. Of an entry that cannot be a hit only numbers are kept, so that
+/// Collects the entries of a search. For an entry that cannot be a hit, it stores only numbers, so that
 /// a search needs little memory.
 pub(crate) struct Scorer<T> {
     /// The weights that the query gives its own terms.
@@ -19,8 +19,8 @@ pub(crate) struct Scorer<T> {
     neighbours: Vec<Neighbour>,
     statistics: Statistics,
     rows: Vec<Row>,
-    /// The lengths of all parts, and the terms that they have. The part of a [`Found`] is an index
-    /// here.
+    /// The lengths of the parts of all entries. The `part` of a [`Found`] in `found` is an index of
+    /// `lengths`.
     lengths: Vec<u8>,
     found: Vec<Found>,
     hits: Vec<Hit<T>>,
@@ -30,7 +30,7 @@ pub(crate) struct Scorer<T> {
 
 /// An entry.
 struct Row {
-    /// Those that belong together have one run.
+    /// The number of the run. Entries that belong together have the same.
     run: u32,
     first_part: u32,
     first_found: u32,
@@ -46,8 +46,7 @@ struct Hit<T> {
 /// A candidate with its score.
 pub(crate) struct Ranked<T> {
     pub score: f64,
-    /// The share of the query's own terms that the entry has, by their weights and without those around
-    /// it: from 0 to 1.
+    /// The weighted share of the query's own terms that the entry itself has, from 0 to 1.
     pub coverage: f64,
     pub found_by: FoundBy,
     pub entry: T,
@@ -74,13 +73,13 @@ impl<T> Scorer<T> {
         Self { most_matches: usize::MAX, ..self }
     }
 
-    /// Begins a run: the entries before it are not around those after it.
+    /// Begins a run: the entries before this call do not count as being around those after it.
     pub fn begin_run(&mut self) {
         self.run += 1;
     }
 
-    /// Adds an entry. Without an `entry` it counts, but is no hit. An entry that is one of the nearest by its vector can
-    /// be a hit without a term of the query.
+    /// Counts and adds an entry. If `entry` is `None`, it cannot be a hit, but counts for the others.
+    /// With `is_nearest`, it can be a hit without a term of the query.
     pub fn add(&mut self, counts: &Counts, is_nearest: bool, entry: Option<T>) {
         self.statistics.entries += 1;
         for (term, with) in self.statistics.with_term.iter_mut().enumerate() {
@@ -89,8 +88,8 @@ impl<T> Scorer<T> {
         self.add_counted(counts, Match::new(counts.any(), is_nearest), entry);
     }
 
-    /// Counts entries that [`add_counted`](Self::add_counted) adds in part: how many there are, and
-    /// how many of them have each term of the query.
+    /// Adds to the document frequencies: the number of entries, and how many of them have each term of
+    /// the query. [`add_counted`](Self::add_counted) adds those of the entries that matter.
     pub fn count(&mut self, entries: u64, with_term: &[u64]) {
         self.statistics.entries += entries;
         for (sum, with) in self.statistics.with_term.iter_mut().zip(with_term) {
@@ -113,7 +112,7 @@ impl<T> Scorer<T> {
         self.lengths.extend_from_slice(&counts.lengths);
         let of_all = |found: &Found| Found { part: first_part + found.part, ..*found };
         self.found.extend(counts.found.iter().map(of_all));
-        // The entry before is settled now.
+        // Now it is known whether the entry before is near a match.
         let is_settled = |hit: &Hit<T>| hit.row + 1 == row;
         if self.hits.last().is_some_and(|hit| is_settled(hit) && !self.is_near_match(hit.row)) {
             self.hits.pop();
@@ -142,7 +141,7 @@ impl<T> Scorer<T> {
         ranked.collect()
     }
 
-    /// The value that a match needs to make candidates, if there are too many.
+    /// The least value of a match that makes candidates. `None` if there are not too many matches.
     fn least_of_matches(&self, hits: &[Hit<T>], weights: &Weights) -> Option<Value> {
         let mut rows: Vec<usize> = hits.iter().flat_map(|hit| self.matches_near(hit.row)).collect();
         rows.sort_unstable();
@@ -159,7 +158,8 @@ impl<T> Scorer<T> {
         Value { has_own_term: self.has_own_term(row), score: self.own_score(row, weights) }
     }
 
-    /// The matches that make an entry a candidate: itself, or those beside it with words of the query.
+    /// The matches that make an entry a candidate: the entry itself, and entries beside it that have
+    /// words of the query.
     fn matches_near(&self, row: usize) -> impl Iterator<Item = usize> {
         let near = row.saturating_sub(1)..(row + 2).min(self.rows.len());
         near.filter(move |other| {
@@ -201,7 +201,7 @@ impl<T> Scorer<T> {
         &self.found[self.rows[row].first_found as usize..end]
     }
 
-    /// Those of a part of an entry.
+    /// The terms that are found in a part of an entry.
     fn found_in_part(&self, row: usize, part: usize) -> &[Found] {
         let found = self.found(row);
         let start = found.partition_point(|found| (found.part as usize) < part);
@@ -213,7 +213,7 @@ impl<T> Scorer<T> {
         self.lengths[self.parts(row)].iter().map(|stems| u32::from(*stems)).sum()
     }
 
-    /// The entry as a whole, without what is around it.
+    /// The terms of the whole entry, without the parts around it.
     fn whole(&self, row: usize, weights: &Weights) -> Weighted {
         let mut whole = self.none();
         whole.length = length(self.stems(row));
@@ -229,9 +229,9 @@ impl<T> Scorer<T> {
         self.whole(row, weights).score(&WHOLE, weights)
     }
 
-    /// How much entries beside each other belong together, as far as the terms of the query show:
-    /// from 0 to 1. Where a text goes on from entry to entry, a term comes again in the next ones more
-    /// often than by chance.
+    /// How much adjacent entries belong together, from 0 to 1, judged by the terms of the query: if a
+    /// text continues from entry to entry, a term repeats in the next entries more often than by
+    /// chance.
     fn coherence(&self) -> f64 {
         let mut with_term: Vec<Vec<usize>> = vec![Vec::new(); self.of_query.len()];
         for row in 0..self.rows.len() {
@@ -276,8 +276,8 @@ impl<T> Scorer<T> {
         best + self.own_score(row, weights) + context * around
     }
 
-    /// The score of the best part, where the first one is helped by the part before the entry, and
-    /// the last one by the part after it.
+    /// The score of the best part. The part before the entry also counts in the first part, and the
+    /// part after the entry in the last one.
     fn best_part(&self, row: usize, context: f64, weights: &Weights) -> f64 {
         let parts = self.parts(row);
         let before = self.beside(row, row.checked_sub(1)).map(|row| (row, self.parts(row).end - 1));
@@ -302,7 +302,7 @@ impl<T> Scorer<T> {
         parts.clone().map(score).fold(0.0, f64::max)
     }
 
-    /// The parts around an entry.
+    /// The terms of the parts around an entry.
     fn around(&self, row: usize, weights: &Weights) -> Weighted {
         let mut around = self.none();
         let mut take = |row: usize, part: usize| {
@@ -321,7 +321,7 @@ impl<T> Scorer<T> {
         self.rows[row].run == self.rows[other].run
     }
 
-    /// The other entry, if it is there and belongs to the same run.
+    /// The index of the other entry, if it exists and belongs to the same run.
     fn beside(&self, row: usize, other: Option<usize>) -> Option<usize> {
         other.filter(|other| *other < self.rows.len() && self.is_beside(row, *other))
     }

@@ -1,9 +1,9 @@
-//! Words that say nothing of the subject of a question.
+//! Stop words: words that do not tell the subject of a question.
 
-/// Each language has a bit: the one with the index of its list in [`LISTS`].
+/// A set of languages. The bit of a language has the index of its list in [`LISTS`].
 pub(super) type Languages = u16;
 
-/// The languages of which a plain word is a stop word.
+/// The languages in which a plain word is a stop word.
 pub(super) fn languages_of(word: &str) -> Languages {
     let mut slot = hash(word.as_bytes());
     while !TABLE.words[slot].is_empty() {
@@ -15,7 +15,8 @@ pub(super) fn languages_of(word: &str) -> Languages {
     0
 }
 
-/// Twice the number of words, so that most are in the slot of their hash.
+/// The number of slots: about twice the number of words, so that most words are in the slot of their
+/// hash.
 const SLOTS: usize = 2_048;
 
 /// A hash table with linear probing. An empty word marks a free slot.
@@ -24,7 +25,7 @@ struct Table {
     languages: [Languages; SLOTS],
 }
 
-/// The compiler fills it, since each call has a new instance of the component.
+/// The table is filled at compile time, because each call has a new instance of the component.
 static TABLE: Table = Table::new();
 
 impl Table {
@@ -49,7 +50,7 @@ impl Table {
     }
 }
 
-/// `==` is not there at compile time.
+/// Compares two strings: `==` is not available in constant functions.
 const fn is_same(one: &str, other: &str) -> bool {
     let one = one.as_bytes();
     let other = other.as_bytes();
@@ -72,7 +73,7 @@ const fn hash(word: &[u8]) -> usize {
     (letters + word.len() * 613) % SLOTS
 }
 
-/// Whether a plain word is one of Russian, which its letters tell.
+/// Whether a plain word is a stop word of Russian. Russian needs no detection: its letters tell.
 pub(super) fn is_russian_stop_word(word: &str) -> bool {
     RUSSIAN.binary_search(&word).is_ok()
 }
@@ -81,7 +82,7 @@ pub(super) fn is_russian_stop_word(word: &str) -> bool {
 const LISTS: [&[&str]; 10] =
     [ENGLISH, DANISH, DUTCH, FRENCH, GERMAN, ITALIAN, NORWEGIAN, PORTUGUESE, SPANISH, SWEDISH];
 
-/// In byte order, as all lists. Contractions are there as texts are divided into words.
+/// In byte order, as all lists. A contraction is listed by the words into which a text is divided.
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are",

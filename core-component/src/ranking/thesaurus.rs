@@ -24,11 +24,11 @@ static TABLE: &[u8] = include_bytes!("thesaurus.bin");
 
 const STEMS_PER_BLOCK: usize = 16;
 
-/// Words that are farther from each other are no neighbours.
+/// Words whose vectors have a smaller cosine are not neighbours.
 pub(super) const LEAST_COSINE: f64 = 0.35;
 
-/// The stems that are nearest to a stem, nearest first, each with its cosine between
-/// [`LEAST_COSINE`] and 1. There are none if the stem is not in the table.
+/// The stems that are nearest to a stem, nearest first, each with its cosine between [`LEAST_COSINE`]
+/// and 1. Empty if the stem is not in the table.
 pub(super) fn neighbours(stem: &str) -> impl Iterator<Item = (String, f64)> {
     find(stem).unwrap_or_default().neighbours()
 }
@@ -50,7 +50,7 @@ impl Row {
     }
 }
 
-/// The middle of a step.
+/// The cosine at the middle of a step.
 fn cosine(step: u8) -> f64 {
     LEAST_COSINE + (1.0 - LEAST_COSINE) * (f64::from(step) + 0.5) / 16.0
 }
@@ -82,13 +82,13 @@ fn block_at(offset: [u8; 4]) -> &'static [u8] {
     &TABLE[2 + 4 * offsets().len() + u32::from_le_bytes(offset) as usize..]
 }
 
-/// The first stem of a block, which has no bytes in common with another.
+/// The first stem of a block, which is stored in full.
 fn first_stem(offset: [u8; 4]) -> &'static [u8] {
     let block = block_at(offset);
     &block[3..3 + usize::from(block[1])]
 }
 
-/// The entries from the beginning of a block on.
+/// Reads the entries one after another, from the beginning of a block.
 struct Entries {
     bytes: &'static [u8],
     /// The stem of the last entry that was read.

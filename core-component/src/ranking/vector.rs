@@ -12,7 +12,8 @@ impl Vector {
     ///
     /// # Errors
     ///
-    /// In words, for too few or too many numbers, for one that is not finite, and for zeros alone.
+    /// The reason in words, if there are too few or too many numbers, one is not finite, or all are
+    /// zero.
     pub fn new(numbers: &[f32]) -> Result<Self, String> {
         if numbers.is_empty() || numbers.len() > MAX_DIMENSION {
             let count = numbers.len();
@@ -31,7 +32,7 @@ impl Vector {
         Ok(Self(scaled.collect()))
     }
 
-    /// How many numbers it has.
+    /// How many numbers the vector has.
     pub fn dimension(&self) -> usize {
         self.0.len()
     }
@@ -41,8 +42,8 @@ impl Vector {
         self.0.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// The cosine of the angle to a vector as [`to_bytes`](Self::to_bytes) writes it. None if that
-    /// has another dimension.
+    /// The cosine of the angle to a vector as [`to_bytes`](Self::to_bytes) writes it. `None` if that
+    /// vector has another dimension.
     ///
     /// The products are added in one order, so that every host gets the same bits.
     pub fn cosine(&self, stored: &[u8]) -> Option<f64> {

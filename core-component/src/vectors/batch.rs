@@ -1,4 +1,4 @@
-//! A batch of texts that an embedder is asked for, and its answer.
+//! A batch of texts whose vectors an embedder is asked for, and its answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,24 +47,26 @@ pub(crate) struct Of<'a> {
 /// An embedder's answer to a batch.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer<'a> {
-    /// The vectors of the texts, in order. A value that is no number of 32 bits is refused.
+    /// The vectors of the texts, in order. `None` stands for a value that is no 32-bit number, which is
+    /// refused.
     Vectors(&'a [Vec<Option<f32>>]),
-    /// It gave none.
+    /// The embedder gave no vectors.
     Failed,
 }
 
 /// The outcome of an answer.
 pub(crate) enum Answered {
-    /// So many vectors were stored.
+    /// The number of vectors that were stored.
     Stored(usize),
-    /// The embedder gave none, and rests.
+    /// The embedder gave no vectors. It is asked again after a pause.
     Failed,
-    /// Why the vectors are refused. The embedder rests as after an error.
+    /// The reason why the vectors are refused. The embedder is asked again after a pause.
     Refused(String),
 }
 
-/// Notes documents that were read and those that are gone, and chooses the next batch with a lease of so
-/// many seconds. None if no text waits, or another host has a lease.
+/// Stores the texts of documents that were read, removes documents that are gone, and chooses the next
+/// batch, with a lease of `seconds`. `None` if none of the texts waits for a vector, another host has a
+/// lease, or the embedder rests after an error.
 pub(super) fn claim(
     of: &Of<'_>,
     documents: &[Document],
@@ -83,7 +85,7 @@ pub(super) fn claim(
     for document in documents {
         keep(&*transaction, collection.key, document)?;
     }
-    // A document that has only got another name has given its vectors to the other one.
+    // Documents are removed last: if a document was only renamed, `keep` has just copied its vectors.
     for model in database::models_of(&*transaction, of.name)? {
         if let Some(collection) = database::find(&*transaction, of.name, &model)? {
             database::remove(&*transaction, &collection, gone)?;
@@ -104,7 +106,7 @@ pub(super) fn claim(
     Ok(claimed)
 }
 
-/// Keeps the texts of a version of a document. Those that it no longer has lose their vectors.
+/// Stores the texts of a version of a document. Removes the vectors of texts that it no longer has.
 fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> Result<(), Error> {
     let Document { key, version, texts } = document;
     let of = [collection, *key].map(Value::Integer);
@@ -120,7 +122,8 @@ fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> 
     let delete = format!(
         "DELETE FROM vectors WHERE collection = ?1 AND document = ?2 AND NOT ({is_of_document})"
     );
-    // No embedder takes a blank text. The same text elsewhere has the same vector.
+    // A blank text gets an empty vector, since no embedder takes it. A text that another document also
+    // has gets the vector that is stored there.
     let is_blank = is_in_integers(dialect, "new.text", "?4");
     let insert = format!(
         "INSERT INTO vectors (collection, document, text, numbers) \
@@ -146,11 +149,11 @@ fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> 
     Ok(())
 }
 
-/// The documents and the numbers of texts, and the texts.
+/// The document and the number of each chosen text, and the texts themselves.
 type Chosen = (Vec<(i64, i64)>, Vec<String>);
 
-/// Chooses the next of the texts that wait and were read. A text that was in a failed batch is asked
-/// for alone, after all others: it may be the one that the embedder does not take.
+/// Chooses at most [`MAX_TEXTS`] of the texts that were read and wait for vectors. A text of a failed
+/// batch is asked for alone, after all others: the batch may have failed because of this text.
 fn choose(
     transaction: &dyn Transaction,
     collection: i64,
@@ -193,8 +196,9 @@ fn choose(
     Ok((!chosen.0.is_empty()).then_some(chosen))
 }
 
-/// Takes the answer to a batch: stores its vectors, or lets the embedder rest. A text that is gone
-/// meanwhile gets none. None if the embedder is asked for no such batch of the collection.
+/// Takes the answer to a batch: stores its vectors, or begins a pause. A text that was removed
+/// meanwhile gets no vector. `None` if the embedder is not being asked for this batch of the
+/// collection.
 ///
 /// # Errors
 ///
@@ -235,7 +239,8 @@ pub(crate) fn answer(
 ///
 /// # Errors
 ///
-/// In words, if they do not fit the texts, each other or the stored ones.
+/// The reason in words, if their number is not that of the texts, a value is not finite, or they do not
+/// all have the dimension of the stored vectors.
 fn checked(
     collection: &Collection,
     model: &str,
@@ -267,7 +272,8 @@ fn checked(
     }
 }
 
-/// Stores the vectors of the batch, and returns how many. Each document that has a text gets its vector.
+/// Stores the vectors of the batch in every document that has one of its texts. Returns the number of
+/// texts that got a vector.
 fn store(
     transaction: &dyn Transaction,
     collection: &Collection,

@@ -1,4 +1,4 @@
-//! The vectors as a derived database.
+//! The derived database of the vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,32 +8,33 @@ use crate::storage::database::{Mode, Statement, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
 use crate::time::Timestamp;
 
-/// The most characters of a text that an embedder is asked for: a small model takes about 500 tokens.
+/// An embedder gets at most this many characters of a text: a small model takes about 500 tokens.
 const MAX_CHARACTERS: usize = 2_000;
 
-/// The longest lease and the longest rest, in milliseconds.
+/// The longest lease, and the longest pause after an error, in milliseconds.
 const MAX_LEASE: i64 = 24 * 60 * 60 * 1_000;
 
-/// A collection with a model.
+/// The vectors of a collection by one model.
 pub(super) struct Collection {
     pub key: i64,
     pub dimension: Option<i64>,
     pub leased_until: i64,
     pub digest: Option<String>,
-    /// The documents and the texts that the embedder is asked for. `None` for one that is gone since.
+    /// The document and the number of each text that the embedder is asked for. `None` for a text that
+    /// was removed since.
     pub asked: Vec<Option<(i64, i64)>>,
     pub failures: i64,
 }
 
 impl Collection {
-    /// Whether another host has a batch, or the embedder rests. A moment that is too far away is that
-    /// of a wrong clock.
+    /// Whether another host has a batch, or the embedder rests after an error. An end later than
+    /// [`MAX_LEASE`] from now comes from a wrong clock and does not count.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         (1..=MAX_LEASE).contains(&self.leased_until.saturating_sub(now.milliseconds()))
     }
 }
 
-/// The part of a text that an embedder is asked for.
+/// The beginning of a text, as far as an embedder gets it.
 pub(super) fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_CHARACTERS).map_or(text.len(), |(at, _)| at);
     &text[..end]
@@ -71,7 +72,7 @@ fn collection(row: Vec<Value>) -> Option<Collection> {
     })
 }
 
-/// The version of each document of a collection, and the texts of its entries.
+/// The documents of a collection by key, each with its version and the numbers of its entries' texts.
 pub(super) fn documents(
     view: &dyn Transaction,
     collection: i64,
@@ -89,13 +90,14 @@ pub(super) fn documents(
     rows.into_iter().map(|row| document(row).ok_or_else(damaged)).collect()
 }
 
-/// The texts of a document as [`documents`] reads them.
+/// The numbers of a document's texts, in the form that [`documents`] reads.
 pub(super) fn texts_as_bytes(texts: impl Iterator<Item = i64>) -> Value {
     Value::Blob(texts.flat_map(i64::to_le_bytes).collect())
 }
 
-/// Removes the vectors of documents that were deleted for good, from the collections of a name or from
-/// all of them. If another host changes vectors now, they go with the next batch.
+/// Removes the vectors of documents that were deleted for good, from the collection `name`, or from all
+/// collections if it is `None`. Fails if another host changes vectors now: a later pass removes them
+/// then.
 pub(crate) fn forget(
     storage: &dyn Storage,
     place: &Place,
@@ -125,7 +127,7 @@ pub(crate) fn forget(
     transaction.commit()
 }
 
-/// The models with which there is a collection of this name.
+/// The models for which the collection of this name is stored.
 pub(super) fn models_of(transaction: &dyn Transaction, name: &str) -> Result<Vec<String>, Error> {
     let sql = "SELECT model FROM vector_collections WHERE name = ?1 ORDER BY model";
     texts(transaction, &statement(sql, [text(name)]))
@@ -175,7 +177,7 @@ pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, name: &str) -> Re
     remove_collections(storage, place, Which::Of(name)).map(drop)
 }
 
-/// Removes the collections of a place that are none of these.
+/// Removes all collections of a place except these.
 pub(crate) fn keep(
     storage: &dyn Storage,
     place: &Place,
@@ -198,7 +200,7 @@ pub(crate) fn drop_model(
     remove_collections(storage, place, Which::OfModel(names, model))
 }
 
-/// The models that collections of a place have vectors of, with their numbers.
+/// The models of the vectors in these collections of a place, each with the number of its vectors.
 ///
 /// # Errors
 ///
@@ -227,7 +229,7 @@ pub(crate) fn models(
     rows.into_iter().map(model).collect()
 }
 
-/// Collections of a place.
+/// The collections to remove.
 enum Which<'a> {
     Of(&'a str),
     AllBut(&'a BTreeSet<&'a str>),
@@ -279,7 +281,7 @@ fn remove_collections(
     Ok(vectors)
 }
 
-/// The error of a database that this program did not write.
+/// The error for a database with contents that this program did not write.
 pub(super) fn damaged() -> Error {
     Error::new(
         ErrorCode::Corrupted,

@@ -1,13 +1,16 @@
-//! The vectors of entries: which texts wait for one, and how similar each is to a query.
+//! The vectors of entries: which texts wait for a vector, and how similar the vector of each text is to
+//! that of a query.
 //!
-//! An entry of any toolset may have a vector for each embedder. It belongs to a text of a document in a
-//! collection, as the index has collections and documents; a text is known by its number, see
-//! [`number_of`]. The vectors lie in a derived database of their own, beside the index: an index costs
-//! time alone, vectors may cost money. Without it, a search finds what its words find.
+//! An entry of any toolset may have a vector for each embedder. The vector belongs to a text of a
+//! document in a collection. Documents and collections are those of the index. A text has a number, see
+//! [`number_of`](crate::digest::number_of). The vectors are in a derived database of their own: making
+//! the index anew costs only time, making vectors anew may cost money. Without vectors, a search finds
+//! entries by words only.
 //!
-//! No writer keeps vectors. A pass over the entries of an owner, which is a search for nothing, finds
-//! the texts that wait, and drops the vectors of what is gone. It reads only documents whose version has
-//! texts that wait. What is deleted for good leaves in the same call.
+//! A tool that writes entries stores no vectors. A pass over the entries of an owner (a search without
+//! a query) finds the texts that wait, and removes the vectors of documents that are gone. The pass
+//! reads only documents whose version has texts that wait. A call that deletes something for good
+//! removes its vectors at once.
 
 mod batch;
 mod database;
@@ -36,7 +39,8 @@ pub(crate) enum OfCollection<'a> {
 }
 
 impl<'a> OfCollection<'a> {
-    /// Opens those of a collection. `admits` says whether a document can be a hit, if that is known.
+    /// Opens the vectors of a collection. `admits` says whether a document can be a hit; `None` if that
+    /// is not known.
     pub fn open(
         storage: &dyn Storage,
         place: &Place,
@@ -67,7 +71,8 @@ impl<'a> OfCollection<'a> {
         }
     }
 
-    /// The same for an entry of a document that is not read.
+    /// How similar the entry with the index `at` is to the query, if it has a vector. The document is
+    /// not read.
     pub fn of_entry(&self, document: i64, version: i64, at: usize) -> Option<Similarity> {
         match self {
             Self::Compared(similarities) => similarities.of_entry(document, version, at),
@@ -83,15 +88,15 @@ impl<'a> OfCollection<'a> {
         }
     }
 
-    /// Notes that a document is there.
+    /// Notes that a document exists.
     pub fn see(&mut self, document: i64) {
         if let Self::Noted(noted) = self {
             noted.see(document);
         }
     }
 
-    /// Whether a document has to be read: it has texts that wait, or other texts than those that are
-    /// known.
+    /// Whether a document has to be read although the index has it: some of its texts wait for vectors,
+    /// or its vectors are of another version.
     pub fn has_to_read(&mut self, document: i64, version: i64) -> bool {
         match self {
             Self::Noted(noted) => noted.has_to_read(document, version),
@@ -107,8 +112,8 @@ impl<'a> OfCollection<'a> {
         }
     }
 
-    /// Ends the pass. `is_whole` says that all documents of the collection were seen: the vectors of
-    /// the others go.
+    /// Ends the pass. If `is_whole`, all documents of the collection were seen, and the vectors of all
+    /// others are removed.
     pub fn end(self, storage: &dyn Storage, place: &Place, collection: &str, is_whole: bool) {
         if let Self::Noted(noted) = self {
             noted.end(storage, place, collection, is_whole);

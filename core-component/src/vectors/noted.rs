@@ -11,24 +11,25 @@ use crate::sql::statement;
 use crate::storage::database::{Mode, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
 
-/// When so many texts or documents are noted, no further document is read.
+/// After this many texts or documents, a pass reads no further document.
 const ENOUGH: usize = 4 * MAX_TEXTS;
 
 /// The texts of a collection that wait for vectors, as far as a pass has come.
 pub(crate) struct Noted<'a> {
     waiting: &'a Waiting,
     stored: BTreeMap<i64, Stored>,
-    /// How often the embedder did not take the text that it is asked for next.
+    /// The fewest failures of a text that the embedder did not take. Only documents with such a text
+    /// are read again.
     least_failures: i64,
     seen: BTreeSet<i64>,
     documents: Vec<Document>,
-    /// How many documents are to be read.
+    /// How many documents [`has_to_read`](Self::has_to_read) has asked for.
     to_read: usize,
-    /// How many texts the documents have that were read.
+    /// The number of texts in `documents`.
     texts: usize,
 }
 
-/// A document as the database has it.
+/// The version of a document that the database has, and whether its texts wait.
 struct Stored {
     version: i64,
     waits: Waits,
@@ -37,13 +38,14 @@ struct Stored {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waits {
     No,
-    /// Only for texts that the embedder did not take, one of them so many times.
+    /// Only for texts that the embedder did not take. The number is the fewest failures of one of them.
     ForFailed(i64),
     Yes,
 }
 
 impl<'a> Noted<'a> {
-    /// `None` if another host has a batch, or the embedder rests.
+    /// Reads which documents have texts that wait. `None` if another host has a batch, the embedder
+    /// rests, or the database cannot be read; `waiting` then has the error.
     pub(super) fn open(
         storage: &dyn Storage,
         place: &Place,
@@ -53,7 +55,7 @@ impl<'a> Noted<'a> {
         let stored = match read(storage, place, name, waiting) {
             Ok(Found::Leased) => return None,
             Ok(Found::Documents(documents)) => documents,
-            // Then the database is made, or made anew.
+            // All texts wait then. Claiming a batch makes the database.
             Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Corrupted) => {
                 BTreeMap::new()
             }
@@ -99,7 +101,8 @@ impl<'a> Noted<'a> {
         }
     }
 
-    /// Whether a version of a document waits, and the pass is for that. Notes it.
+    /// Whether a version of a document has texts that wait and that the pass takes. If so, notes that
+    /// its owner has texts that wait.
     fn waits(&self, document: i64, version: i64) -> bool {
         let waits = match self.stored.get(&document) {
             Some(stored) if stored.version == version => stored.waits,
@@ -119,13 +122,14 @@ impl<'a> Noted<'a> {
         waits
     }
 
-    /// Whether the pass is for a batch, and has none yet.
+    /// Whether the pass is to claim a batch and has not claimed one yet.
     fn is_collecting(&self) -> bool {
         let Waiting { lease, batch, .. } = self.waiting;
         lease.is_some() && batch.borrow().is_none()
     }
 
-    /// Claims a batch of the texts, if the pass is for that and has none yet.
+    /// Claims a batch of the noted texts, if the pass is to claim one and has not done so yet. If
+    /// `is_whole`, documents that were not seen are removed with it.
     pub(super) fn end(self, storage: &dyn Storage, place: &Place, name: &str, is_whole: bool) {
         let Self { waiting, stored, seen, documents, .. } = self;
         let gone: BTreeSet<i64> = if is_whole {

@@ -1,4 +1,4 @@
-//! Comparing vectors with that of a query.
+//! Comparing stored vectors with the vector of a query.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::storage::{Error, Place, Storage};
 /// How many bytes of vectors are read at once.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The most texts of a collection that are candidates because of their vectors, and how many more there
-/// may be of which it is not known whether they can be hits.
+/// The most texts of a collection that are candidates because of their vectors. Texts of which it is
+/// not known whether they can be hits count separately, up to `MAX_UNKNOWN`.
 const MAX_NEAREST: usize = 50;
 const MAX_UNKNOWN: usize = 1_000;
 
@@ -25,7 +25,7 @@ const MAX_UNKNOWN: usize = 1_000;
 pub(crate) struct Similarity {
     /// The cosine of the angle between both vectors.
     pub cosine: f64,
-    /// Whether it is one of the nearest: it can be a hit without a word of the query.
+    /// Whether the entry is one of the nearest, which can be hits without a word of the query.
     pub is_nearest: bool,
 }
 
@@ -45,8 +45,8 @@ enum Compared {
 }
 
 impl Similarities {
-    /// Compares the vectors of a collection, as far as the work goes. `admits` says whether a document
-    /// can be a hit, if that is known.
+    /// Compares the vectors of a collection with that of the query, as far as the budget goes. `admits`
+    /// says whether a document can be a hit; `None` if that is not known.
     pub(super) fn read(
         storage: &dyn Storage,
         place: &Place,
@@ -95,7 +95,7 @@ impl Similarities {
     }
 
     pub fn of_text(&self, text: &str) -> Option<Similarity> {
-        // Most collections have no vectors.
+        // Most collections have no vectors: their texts need no number.
         if self.of_texts.is_empty() { None } else { self.of(number_of(database::cut(text))) }
     }
 
@@ -107,12 +107,12 @@ impl Similarities {
         self.texts(document, version).iter().any(|text| self.nearest.contains(text))
     }
 
-    /// Whether another version of a document was read.
+    /// Whether the vectors of a document are of another version of it.
     pub fn is_outdated(&self, document: i64, version: i64) -> bool {
         self.documents.get(&document).is_some_and(|(of, _)| *of != version)
     }
 
-    /// The texts of a version of a document.
+    /// The numbers of a document's texts. Empty if the vectors are of another version.
     fn texts(&self, document: i64, version: i64) -> &[i64] {
         match self.documents.get(&document) {
             Some((of, texts)) if *of == version => texts,
@@ -126,7 +126,8 @@ impl Similarities {
     }
 }
 
-/// The nearest of some texts, each with its cosine and whether it is known that it can be a hit.
+/// The numbers of the nearest texts. Each of `texts` has its cosine, its number, and whether it is
+/// known that it can be a hit.
 fn nearest(mut texts: Vec<(f64, i64, bool)>) -> BTreeSet<i64> {
     texts.sort_by(|one, other| {
         other.0.total_cmp(&one.0).then_with(|| (other.2, one.1).cmp(&(one.2, other.1)))

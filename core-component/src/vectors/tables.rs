@@ -7,11 +7,11 @@ use crate::storage::{Error, Place, Storage};
 /// The derived database with the vectors of a place.
 const DATABASE: &str = "vectors.db";
 
-/// The vectors as they are described to hosts.
+/// The description of the database of vectors for hosts.
 pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
     name: DATABASE,
     dialects: &["sqlite", "postgres"],
-    // A search makes them.
+    // Empty, because a search makes the tables.
     sqlite_tables: &[],
     postgres_tables: POSTGRES_TABLES,
 };
@@ -19,15 +19,15 @@ pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
 /// The version of the tables. Tables of another version are dropped.
 const VERSION: i64 = 1;
 
-/// Drops what is there, and creates the tables. The first three are those of earlier programs.
+/// Drops existing tables, and creates the tables. The first three tables were made by earlier programs.
 ///
 /// - `vector_collections` has a row for each collection and model. All its vectors have one dimension.
-///   It has a lease or rests until `leased_until`, in milliseconds since 1970. `asked` are the
-///   documents and the texts of the batch that the embedder is asked for.
+///   Until `leased_until`, in milliseconds since 1970, a host has a lease or the embedder rests.
+///   `asked` are the documents and the texts of the batch that the embedder is asked for.
 /// - `vector_documents` has the texts of each version of a document that was read, in the order of its
 ///   entries.
-/// - `vectors` has a row for each of these texts. Without numbers it waits; those of a blank text are
-///   empty.
+/// - `vectors` has a row for each of these texts. `numbers` is null while the text waits for its
+///   vector, and empty for a blank text.
 const CREATE: [&str; 14] = [
     "DROP TABLE IF EXISTS collections",
     "DROP TABLE IF EXISTS documents",
@@ -50,7 +50,8 @@ const CREATE: [&str; 14] = [
     "CREATE TABLE vector_version (version INTEGER NOT NULL)",
 ];
 
-/// The same on PostgreSQL, for all places. Numbers are not compressed: they are dense.
+/// The tables on PostgreSQL, which all places share. Numbers are not compressed, because that would
+/// save little.
 const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE vector_collections (
         tenant tenant,
@@ -114,7 +115,7 @@ pub(super) fn open_for_changes<'s>(
 ) -> Result<Box<dyn Connection + 's>, Error> {
     let connection = open(storage, place, true)?;
     let transaction = connection.begin(Mode::Write(None))?;
-    // Another host may have made the tables since: nothing is dropped that is not seen here.
+    // The check is in the transaction: `create` must not drop tables that another host has just made.
     if !is_current(&*transaction)? {
         create(&*transaction)?;
         transaction.commit()?;
@@ -123,7 +124,7 @@ pub(super) fn open_for_changes<'s>(
     Ok(connection)
 }
 
-/// Makes the tables, or empties them on a server.
+/// Makes the tables anew, or on PostgreSQL empties them.
 fn create(transaction: &dyn Transaction) -> Result<(), Error> {
     let delete = |table: &str| statement(&format!("DELETE FROM {table}"), []);
     let mut statements: Vec<Statement> = match transaction.dialect() {
@@ -140,7 +141,7 @@ fn create(transaction: &dyn Transaction) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether there may be vectors. A server is asked only this where there are none.
+/// Whether the place may have vectors. If not, this is the only query to a server.
 pub(super) fn has_any(connection: &dyn Connection) -> Result<bool, Error> {
     if connection.dialect() == Dialect::Sqlite {
         return Ok(true);
@@ -148,7 +149,7 @@ pub(super) fn has_any(connection: &dyn Connection) -> Result<bool, Error> {
     Ok(!connection.query(&select_version(), 1)?.rows.is_empty())
 }
 
-/// Whether the tables are there and of this version.
+/// Whether the tables exist and have this version.
 pub(super) fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
     let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN \
                   ('vector_collections', 'vector_documents', 'vectors', 'vector_version')";

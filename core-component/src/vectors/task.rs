@@ -12,14 +12,15 @@ use crate::time::Timestamp;
 pub(crate) enum Task {
     /// Nothing: there is no embedder.
     None,
-    /// A search compares them with the vector of its query.
+    /// A search compares stored vectors with the vector of its query.
     Compare(Comparison),
-    /// It collects the texts that wait for one.
+    /// The pass collects the texts that wait for a vector.
     Collect(Waiting),
 }
 
 impl Task {
-    /// The task of a search with an embedder and its vector of the query, as far as the host has them.
+    /// The task of a search. `model` is the embedder and `vector` its vector of the query, if the host
+    /// has them.
     pub fn for_search(model: Option<String>, vector: Option<Vector>) -> Self {
         let compare = |model| Comparison {
             model,
@@ -38,19 +39,20 @@ impl Task {
         }
     }
 
-    /// Begins the entries of an owner.
+    /// Notes that the next entries are those of this owner.
     pub fn begin(&self, owner: i64) {
         if let Self::Collect(waiting) = self {
             waiting.owner.set(owner);
         }
     }
 
-    /// Whether it is a pass over everything, also over what a search looks at only when asked.
+    /// Whether the pass collects texts. It then looks at all entries, also those that a search looks at
+    /// only on request.
     pub fn is_collecting(&self) -> bool {
         matches!(self, Self::Collect(_))
     }
 
-    /// The embedder, if a search could compare vectors with one of its query, which it does not have.
+    /// The embedder, if there are vectors to compare but the search has no vector of its query.
     pub fn wanted_of(&self) -> Option<&str> {
         match self {
             Self::Compare(comparison) if comparison.wants.get() => Some(&comparison.model),
@@ -67,17 +69,17 @@ impl Task {
     }
 }
 
-/// A comparison of all vectors of an embedder with that of a query.
+/// A comparison of all vectors of an embedder with the vector of a query.
 pub(crate) struct Comparison {
     pub(super) model: String,
-    /// That of the query, if the host has got it.
+    /// The vector of the query, if the host has got it.
     pub(super) vector: Option<Vector>,
     wants: Cell<bool>,
     warnings: RefCell<BTreeSet<String>>,
 }
 
 impl Comparison {
-    /// Notes that a vector of the query could be compared.
+    /// Notes that there are vectors to compare, but no vector of the query.
     pub(super) fn want(&self) {
         self.wants.set(true);
     }
@@ -93,9 +95,10 @@ pub(crate) struct Waiting {
     pub(super) now: Timestamp,
     /// The number of the only owner to look at.
     only: Option<i64>,
-    /// The lease of a batch, in seconds. Without one, the pass only finds out who waits.
+    /// The lease of a batch, in seconds. Without one, the pass only finds the owners with texts that
+    /// wait.
     pub(super) lease: Option<u32>,
-    /// Whether texts count that the embedder did not take.
+    /// Whether texts that the embedder did not take count as waiting.
     pub(super) takes_failed: bool,
     owner: Cell<i64>,
     owners: RefCell<BTreeSet<i64>>,
@@ -127,8 +130,8 @@ impl Waiting {
         Self::new(model, now)
     }
 
-    /// A pass that claims a batch of an owner with a lease of so many seconds. Texts that the embedder did not
-    /// take are left out, unless it `takes_failed`.
+    /// A pass that claims a batch of an owner with a lease of `seconds`. Without `takes_failed`, texts
+    /// that the embedder did not take are left out.
     pub fn for_batch(
         model: &str,
         now: Timestamp,
@@ -154,7 +157,8 @@ impl Waiting {
         self.has_failed.get()
     }
 
-    /// Whether documents were read. If no batch was chosen of them, the next pass reads further ones.
+    /// Whether documents were read. If no batch was chosen from these documents, the next pass reads
+    /// further documents.
     pub fn has_noted(&self) -> bool {
         self.has_noted.get()
     }

@@ -1,10 +1,10 @@
-//! The key of a call that is made once.
+//! The key of a call that must be made only once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Error, ErrorCode};
 
-/// The key of a call that is made once, also if its client repeats it to another host.
+/// The key of a call that must be made only once, even if its client repeats it to another host.
 ///
 /// A medium whose commits are transactions stores the key with the first commit of the call, unless an
 /// earlier call has stored it: then the commit fails. Other media ignore it.
@@ -27,7 +27,7 @@ impl CallKey {
         Self { text, state: Mutex::new(State::New) }
     }
 
-    /// The text to store with a commit. None if an earlier commit of the call has stored it.
+    /// The text to store with a commit. `None` if an earlier commit of the same call has stored it.
     pub fn to_store(&self) -> Option<&str> {
         (*self.state() != State::Stored).then_some(&self.text)
     }

@@ -184,7 +184,8 @@ impl Change {
         }
     }
 
-    /// The path that is empty after the change, if any.
+    /// The path at which no document is left after the change. `None` unless it is a deletion or a
+    /// rename.
     pub fn removed_path(&self) -> Option<&str> {
         match self {
             Change::Delete { path, .. } => Some(path),
@@ -228,13 +229,13 @@ pub fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
     Err(Error::new(ErrorCode::TooLarge, message))
 }
 
-/// The error for a document that has not the version that a change expects.
+/// The error for a document that does not have the version that a change expects.
 pub fn version_mismatch(path: &str) -> Error {
     let message = format!("`{path}` is not as it was when it was read: read it again");
     Error::new(ErrorCode::VersionMismatch, message)
 }
 
-/// The error for a new path at which something is already.
+/// The error for a new path at which something already exists.
 pub fn already_exists(path: &str) -> Error {
     let message = format!("`{path}` already exists: choose another path, or remove it");
     Error::new(ErrorCode::AlreadyExists, message)

@@ -7,9 +7,10 @@ use super::error::Error;
 pub enum Kind {
     /// The only copy of its contents. Its writers hold the lock of the place.
     Kept,
-    /// A database that can be rebuilt from documents, for example a search index. It is stored
-    /// beside the lock of the place, or on its server, is never synced, and may be deleted at any
-    /// time. Its writers take only the database's own lock and don't wait for it.
+    /// A database that can be rebuilt from documents, for example a search index. A file beside the
+    /// lock of the place, or rows on the place's server. It is never synced, and may be deleted at any
+    /// time. Its writers take only the database's own lock, and fail at once if another writer holds
+    /// that lock.
     Derived,
 }
 
@@ -25,7 +26,7 @@ pub enum Value {
     Blob(Vec<u8>),
 }
 
-/// One statement with its parameters, for `?1`, `?2`, ...
+/// One statement with its parameters, which it names `?1`, `?2`, ...
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// The SQL text of one statement.
@@ -48,7 +49,8 @@ pub struct Rows {
 /// The effect of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// The number of rows that it inserted, updated or deleted, without those of triggers.
+    /// The number of rows that the statement inserted, updated or deleted, without the changes of
+    /// triggers.
     pub changes: u64,
 }
 
@@ -80,13 +82,13 @@ impl Mode<'_> {
 pub enum Dialect {
     /// SQLite.
     Sqlite,
-    /// PostgreSQL. Its tables are made by a command of the host, not by the component.
+    /// PostgreSQL. A command of the host makes its tables, not the component.
     Postgres,
 }
 
 /// An open database.
 pub trait Connection {
-    /// Its SQL dialect.
+    /// The SQL dialect of the database.
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
     }

@@ -22,9 +22,9 @@ pub enum Area {
 /// The contents and the version of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its bytes.
+    /// The bytes of the document.
     pub contents: Vec<u8>,
-    /// Their [version](version_of).
+    /// The [version](version_of) of the contents.
     pub version: String,
 }
 
@@ -42,12 +42,12 @@ pub enum EntryKind {
 /// The kind, size and stamp of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Its kind.
+    /// The kind of the file or directory.
     pub kind: EntryKind,
     /// The size of a file in bytes, otherwise 0.
     pub size: u64,
-    /// The stamp of a file, otherwise empty. A different stamp means that the bytes may have
-    /// changed. It is not a version: no change expects it.
+    /// The stamp of a file, otherwise empty. A different stamp means that the bytes may have changed.
+    /// The stamp is not a version: a change cannot expect it.
     pub stamp: String,
 }
 
@@ -56,7 +56,7 @@ pub struct Status {
 pub struct Entry {
     /// The name, which is one path segment.
     pub name: String,
-    /// Its status.
+    /// The kind, size and stamp of the entry.
     pub status: Status,
 }
 

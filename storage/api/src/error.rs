@@ -59,7 +59,7 @@ macro_rules! list {
 with_error_codes!(list!());
 
 impl ErrorCode {
-    /// Its name in `wit/storage`, for example `not-found`.
+    /// The name of the code in `wit/storage`, for example `not-found`.
     pub fn name(self) -> String {
         let mut name = String::new();
         for letter in format!("{self:?}").chars() {
@@ -83,9 +83,9 @@ impl fmt::Display for ErrorCode {
 pub struct Error {
     /// The kind of the error, for programs.
     pub code: ErrorCode,
-    /// The message for a person: the failure, its place, and the remedy. Its paths are those that
-    /// the caller named or was granted, the targets of links in them, and the top level of the
-    /// repository around one.
+    /// The message for a person: the failure, its place, and the remedy. It contains no paths except
+    /// those that the caller named or was granted, the targets of links in them, and the top level of
+    /// the repository around such a path.
     pub message: String,
     /// The host's cause, for a log: an `errno` name or a SQLite result code.
     pub detail: Option<String>,

@@ -30,14 +30,14 @@ pub trait Storage {
     /// Opens a place that the host grants.
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
 
-    /// The top levels of the granted repositories, in byte order. A granted directory that holds
-    /// repositories, but is none itself, is not among them.
+    /// The top levels of the granted repositories, in byte order. A granted directory that contains
+    /// repositories, but is not one itself, is not among them.
     fn list_repositories(&self) -> Result<Vec<String>, Error>;
 
-    /// The names of all places of a family, in byte order.
+    /// The names of all places of a group, in byte order.
     fn list_places(&self, label: &str) -> Result<Vec<String>, Error>;
 
-    /// Creates a place of a family below the host's data directory, and registers its name.
+    /// Creates a place of a group below the host's data directory, and registers its name.
     fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
 
     /// Opens a SQL database of a place that the host grants. If the database is missing and

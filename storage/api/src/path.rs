@@ -6,14 +6,14 @@ const MAX_SEGMENTS: usize = 16;
 /// The most bytes of a segment.
 pub const MAX_SEGMENT_BYTES: usize = 255;
 
-/// The end of the names of a host's temporary files, which begin with a dot.
+/// The suffix of the names of a host's temporary files. These names begin with a dot.
 pub const TEMPORARY_SUFFIX: &str = ".agent-memory-tmp";
 
 /// The segments of a document's path.
 ///
 /// # Errors
 ///
-/// Why no tree can hold it, to follow `it`.
+/// Why no tree can hold the path, as words that follow the path in a message.
 pub fn segments(path: &str) -> Result<Vec<&str>, &'static str> {
     let segments: Vec<&str> = path.split('/').collect();
     if segments.len() > MAX_SEGMENTS {
@@ -55,7 +55,8 @@ fn objection(segment: &str) -> Option<&'static str> {
     None
 }
 
-/// Windows ignores the case and the extension of a device's name.
+/// Whether Windows takes the segment as a device's name. It ignores the case and the extension of such
+/// a name.
 fn is_device(segment: &str) -> bool {
     let stem = segment.split('.').next().unwrap_or_default();
     let stem = stem.trim_end_matches(' ').to_ascii_uppercase();

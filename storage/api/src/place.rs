@@ -9,13 +9,13 @@ pub enum Place {
     Named {
         /// The label in the toolset's description.
         label: String,
-        /// The name of one place of a family. Empty if the label has only one place.
+        /// The name of one place of a group. Empty if the label has only one place.
         name: String,
     },
 }
 
 impl Place {
-    /// The repository with this top level.
+    /// The agent memory of the repository with this top level.
     pub fn repository(top_level: impl Into<String>) -> Self {
         Self::Repository(top_level.into())
     }
@@ -25,7 +25,7 @@ impl Place {
         Self::Named { label: label.into(), name: String::new() }
     }
 
-    /// One place of a family.
+    /// The place with this name in the group with this label.
     pub fn in_group(label: impl Into<String>, name: impl Into<String>) -> Self {
         Self::Named { label: label.into(), name: name.into() }
     }

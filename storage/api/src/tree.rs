@@ -6,12 +6,13 @@ use super::error::Error;
 
 /// The documents of a place, with its lock. The host decides how long a call waits for the lock.
 pub trait Tree: Documents {
-    /// The location of the tree, for people: in messages and answers. It is as the caller named it;
-    /// of a place of a family, its directory. No function takes it as a path.
+    /// The location of the tree, for people: in messages and answers. It is the path as the caller
+    /// named it; for a place of a group, it is the directory of the place. No function takes it as a
+    /// path.
     fn location(&self) -> String;
 
-    /// Whether a commit makes all of its changes or none, whatever happens. Such a tree may release
-    /// its lock at each commit, so what belongs together has to be one commit.
+    /// Whether a commit makes all of its changes or none, whatever happens. Such a tree may release its
+    /// lock at each commit, so changes that belong together have to be one commit.
     fn has_atomic_commits(&self) -> bool {
         false
     }

@@ -74,7 +74,7 @@ impl LockFile {
         }
     }
 
-    /// Releases the file if it is held.
+    /// Releases the file if this connection holds it.
     pub(super) fn let_go(&mut self) {
         if !self.connection().is_autocommit() {
             // After an error here, the next attempt to take the file fails too.

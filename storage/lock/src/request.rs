@@ -20,7 +20,7 @@ pub struct Request {
     queue: LockFile,
     lock: LockFile,
     state: State,
-    /// The place for messages.
+    /// The location of the place, for messages.
     location: String,
 }
 
@@ -45,7 +45,8 @@ pub enum Progress {
 }
 
 impl Request {
-    /// A request that needs no file system. `None` unless both files are open already.
+    /// A request with lock files that are open already, without access to the file system. `None`
+    /// unless both files are open.
     pub fn reopen(layout: &Layout, idle: &Arc<IdleLocks>) -> Option<Self> {
         let queue = idle_file(layout, idle, QUEUE)?;
         let lock = idle_file(layout, idle, LOCK)?;
@@ -53,7 +54,7 @@ impl Request {
         Some(Request { queue, lock, state: State::New, location })
     }
 
-    /// A request. Opens both files, and creates missing files and directories.
+    /// Makes a request. Opens both files, and creates missing files and directories.
     ///
     /// # Errors
     ///
@@ -79,8 +80,8 @@ impl Request {
     /// Those of [`open`](Request::open).
     pub fn ask(mut self) -> Result<Progress, Error> {
         if self.state == State::New {
-            // If the queue is free, no writer waits in it. A writer between two of its attempts may
-            // be overtaken once.
+            // If the queue file is free, no writer is at its head. A writer between two attempts to
+            // take the queue file may be overtaken once.
             if self.queue.is_free() && self.lock.try_take()? && self.lock.is_in_place() {
                 return self.locked();
             }
@@ -102,7 +103,7 @@ impl Request {
         }
     }
 
-    /// Has the lock, unless plugins own the place.
+    /// Returns the lock. Fails if plugins own the place.
     fn locked(self) -> Result<Progress, Error> {
         let directory = self.lock.path.parent().unwrap_or(Path::new("/"));
         owner::check_for_hosts(directory, &self.location)?;
@@ -119,7 +120,7 @@ impl PlaceLock {
         PlaceLock(Mutex::new(file))
     }
 
-    /// Whether its file is still in place. If not, another writer may hold a new lock.
+    /// Whether the lock file is still at its path. If not, another writer may hold a new lock.
     pub fn is_in_place(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_in_place()
     }
@@ -152,7 +153,7 @@ fn open_file(
             ),
         ));
     }
-    // SQLite does not tell why it cannot open a file.
+    // SQLite does not tell why it cannot open a file, so this checks the access.
     let may_use = || {
         if before.is_some() {
             directory.may_use(file)?;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-/// Whether connections may stay open between uses. On Windows nobody can move or remove a file, or a
-/// directory above it, while SQLite has it open.
+/// Whether connections may stay open between uses. Not on Windows: there, an open file keeps everyone
+/// from moving or removing it and the directories above it.
 pub const KEEPS_IDLE: bool = !cfg!(windows);
 
 /// Opens a file with SQLite, by its canonical path. A symbolic link is not followed.
@@ -18,8 +18,8 @@ pub fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
-/// Opens a file with SQLite, by its canonical path. A link is not followed: SQLite follows it there, so
-/// the path of the open file is compared.
+/// Opens a file with SQLite, by its canonical path. A link is not followed. SQLite follows links on
+/// Windows, so the path of the open file is compared with `path`.
 ///
 /// # Errors
 ///
@@ -29,7 +29,7 @@ pub fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     use agent_memory_storage_files::{is_at, verbatim};
     use rusqlite::ffi;
 
-    // The usual one limits a path to 260 characters.
+    // The default VFS limits a path to 260 characters.
     let connection = Connection::open_with_flags_and_vfs(verbatim(path), flags, c"win32-longpath")?;
     let mut handle: std::os::windows::io::RawHandle = std::ptr::null_mut();
     // SAFETY: the connection is open, and SQLite writes the handle of its file to the pointer.
@@ -55,7 +55,8 @@ pub fn is_in_place(connection: &Connection) -> bool {
     connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved)).is_ok() && moved == 0
 }
 
-/// Whether the open file is still the one at its path. It always is: nobody can move it.
+/// Whether the open file is still the one at its path. On Windows it always is, because an open file
+/// cannot be moved.
 #[cfg(windows)]
 pub fn is_in_place(_: &Connection) -> bool {
     true

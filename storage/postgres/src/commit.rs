@@ -22,7 +22,7 @@ use super::transaction::rolled_back;
 /// The error of the change with an index, or of the whole commit.
 type Refused = (Option<usize>, Error);
 
-/// A failure on the way to a commit.
+/// The error of a change, before the commit.
 enum Failed {
     Refused(Refused),
     /// The statement of the change with an index failed.
@@ -38,8 +38,8 @@ impl From<Refused> for Failed {
 impl Lock {
     /// Makes all changes or none, and releases the lock. Returns the new version of each document.
     ///
-    /// During a transaction on rows, the changes join it: its commit makes them, too. An error rolls it
-    /// back.
+    /// During a transaction on rows, the changes become part of it: they are made when it commits, and
+    /// an error rolls it back.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Lock {
             versions.push(write.version.clone());
             writes.push((index, write));
         }
-        // A copy takes the contents before the commit, so copies come first.
+        // A copy gets the contents from before the commit, so copies are made first.
         let (copies, others): (Vec<_>, Vec<_>) = writes
             .into_iter()
             .partition(|(index, _)| matches!(changes[*index], Change::Copy { .. }));
@@ -195,15 +195,15 @@ impl Lock {
     }
 }
 
-/// The places of a commit as they were before it, by area and path.
+/// The documents at the paths of a commit as they were before it, by area and path.
 struct Before(BTreeMap<(i16, String), Found>);
 
-/// What was at a path.
+/// The state of a path before the commit.
 struct Found {
-    /// The version of the document; none if there was none.
+    /// The version of the document. `None` if the path had no document.
     version: Option<String>,
     size: u64,
-    /// The contents of a document that is edited.
+    /// The contents, if the commit edits the document.
     contents: Option<Vec<u8>>,
     has_documents_below: bool,
 }
@@ -213,11 +213,11 @@ struct Write {
     area: Area,
     path: String,
     sql: &'static str,
-    /// The version and the contents of the new document.
+    /// The version and the contents to write. `None` for a deletion, a copy and a rename.
     new: Option<(String, Vec<u8>)>,
-    /// Further parameters of the statement.
+    /// Further text parameters of the statement.
     more: Vec<String>,
-    /// The version of the document after the change.
+    /// The version of the document after the change. `None` after a deletion.
     version: Option<String>,
 }
 
@@ -230,7 +230,7 @@ impl Before {
         self.at(area, path)?.version.as_deref()
     }
 
-    /// The statement of a change, after all checks of it.
+    /// Checks a change, and returns the statement that makes it.
     fn write(&self, changes: &[Change], change: &Change) -> Result<Write, Error> {
         let area = change.area();
         let path = change.path();
@@ -282,7 +282,7 @@ impl Before {
         })
     }
 
-    /// Refuses a document below another one.
+    /// Refuses a path that is below a document, or is a directory with documents.
     fn check_free(&self, changes: &[Change], area: Area, path: &str) -> Result<(), Error> {
         let is_removed = |path: &str| {
             changes

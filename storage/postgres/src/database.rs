@@ -15,25 +15,25 @@ use super::session::{Session, nested};
 use super::statement::{Failed, Prepared};
 use super::transaction::{Held, Transaction};
 
-/// The tables of a toolset, for one call at a time. A clone is the same.
+/// The tables of a toolset, for one call at a time. Clones share their transaction.
 #[derive(Clone, Debug)]
 pub struct Database(pub(crate) Arc<Session>);
 
 impl Server {
-    /// The tables of a toolset, for a call. It asks the server for nothing.
+    /// The tables of a toolset, for a call. Sends nothing to the server.
     pub fn database(&self) -> Database {
         Database(Arc::new(Session::new(self.clone(), None)))
     }
 }
 
 impl Database {
-    /// Runs one statement that changes nothing, outside a transaction, and returns at most `max_rows` of
-    /// its rows. The columns have no names if there is no row. It is repeated once if the connection was
-    /// dead.
+    /// Runs one statement that changes nothing, outside a transaction, and returns at most `max_rows`
+    /// of its rows. Without rows, `columns` is empty. If the connection is found to be dead, the
+    /// statement is sent once more.
     ///
     /// # Errors
     ///
-    /// `nested` during a transaction; those of [`query`](super::Transaction) in a transaction that reads.
+    /// `nested` during a transaction; the errors of a query in a [`Transaction`] that reads.
     pub fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
         self.0.check_free()?;
         let prepared = Prepared::new(statement)?;
@@ -82,11 +82,13 @@ impl Database {
     ///
     /// `nested` during a transaction; `busy` if the database cannot be reached now; `permission`, `io`.
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
-        // One of a derived database ends without waiting for anything else.
+        // A transaction of a derived database never waits for another connection, so it needs no right
+        // to wait.
         self.begin_snapshot(self.0.derived.is_none()).await
     }
 
-    /// The same in a call that has a lock, and so the right to wait with a connection.
+    /// Begins a transaction that reads one snapshot, in a call that has a lock. The lock already has
+    /// the right to hold a connection while it waits.
     ///
     /// # Errors
     ///
@@ -101,8 +103,9 @@ impl Database {
         self.begin_alone(begin, until, needs_right, Held::Read).await
     }
 
-    /// Begins a transaction on a connection of its own, which has to be free before a deadline. It needs
-    /// the right to wait with the connection if its call may ask for another one meanwhile.
+    /// Begins a transaction on a connection of its own. `until` is the deadline for getting a free
+    /// connection. The transaction needs the right to hold a connection while it waits if its call may
+    /// ask for another connection meanwhile.
     pub(crate) async fn begin_alone(
         &self,
         begin: String,
@@ -142,8 +145,8 @@ impl Database {
         Ok(Transaction::new(&self.0, held(Arc::new(Mutex::new(state)))))
     }
 
-    /// Begins a transaction that writes, under a lock. Its changes are in the transaction that holds the
-    /// lock, which is taken anew if a commit has released it.
+    /// Begins a transaction that writes, under a lock. It is the database transaction that holds the
+    /// lock. If a commit has released the lock, it is taken anew.
     ///
     /// # Errors
     ///
@@ -167,12 +170,12 @@ impl Database {
         Ok(Transaction::new(&self.0, Held::Write(held)))
     }
 
-    /// Ends the current statement, if any, and every later one. A commit is not ended.
+    /// Ends the current statement, if any, and every later one with `cancelled`. A commit is not ended.
     pub fn give_up(&self) {
         self.0.give_up();
     }
 
-    /// Fails where no transaction can begin.
+    /// Checks that no transaction is open.
     ///
     /// # Errors
     ///
@@ -186,7 +189,8 @@ impl Database {
     }
 }
 
-/// A transaction that is about to begin. It ends with this, unless it is kept.
+/// The claim of a session on its transaction, until the transaction has begun. Dropping it releases the
+/// session; [`keep`](Self::keep) does not.
 struct Claimed<'a>(&'a Session);
 
 impl Claimed<'_> {

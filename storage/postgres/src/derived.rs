@@ -14,16 +14,16 @@ use super::server::{Server, place_key};
 use super::session::Session;
 use super::transaction::{Held, Transaction};
 
-/// How long a transaction that writes waits for a free connection. Its call may hold one, and what it
-/// saves is only time.
+/// How long a transaction that writes waits for a free connection. The wait is short because the call
+/// may hold another connection, and derived data only saves time.
 const CONNECTION_TIME: Duration = Duration::from_secs(1);
 
 /// The state of PostgreSQL for a lock that somebody else has.
 const IS_LOCKED: &str = "55P03";
 
 impl Server {
-    /// A derived database of a place, for a call. `name` is empty if the label has only one place. It asks
-    /// the server for nothing.
+    /// A derived database of a place, for a call. `name` is empty if the label has only one place.
+    /// Sends nothing to the server.
     pub fn derived_database(&self, label: &str, name: &str, database: &str) -> Database {
         let derived = Derived { place: place_key(label, name), name: database.to_owned() };
         Database(Arc::new(Session::new(self.clone(), Some(derived))))
@@ -41,11 +41,12 @@ impl Database {
     ///
     /// # Panics
     ///
-    /// If it is not a derived one.
+    /// If this is not a derived database.
     pub async fn begin_derived(&self) -> Result<Transaction, Error> {
         let Session { server, derived, .. } = &*self.0;
         let Derived { place, name } = derived.as_ref().expect("a derived database");
-        // A millisecond is the shortest time, for the first two that make the row at once.
+        // `lock_timeout` is the shortest possible, 1 ms. It is needed beside NOWAIT when two
+        // transactions insert the first row at once.
         let begin = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED; {}; SET LOCAL synchronous_commit = off; \
              SET LOCAL lock_timeout = 1; {}",

@@ -6,12 +6,14 @@ use super::query::literal;
 #[derive(Debug)]
 pub(crate) struct Derived {
     pub place: String,
-    /// Its name, which is the scope that its writers lock. Scopes of a place begin with `/`.
+    /// The name of the database. Its writers lock the row of `scopes` with this name. The scopes of a
+    /// place begin with `/`, so they are other rows.
     pub name: String,
 }
 
 impl Derived {
-    /// The statement that says whose rows a transaction reads and makes, beside the tenant.
+    /// The statement that sets the place whose rows a transaction reads and inserts. The tenant is set
+    /// separately.
     pub fn set_place(&self) -> String {
         format!("; SELECT set_config('agent_memory.place', {}, true)", literal(&self.place))
     }

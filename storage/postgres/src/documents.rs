@@ -24,7 +24,7 @@ pub struct Tree {
     key: Option<Arc<CallKey>>,
 }
 
-/// Reads the documents of a place: with any connection, or with that of a lock.
+/// Reads the documents of a place, with any connection or with the connection of a lock.
 #[derive(Clone, Debug)]
 pub struct Reader {
     server: Server,
@@ -40,7 +40,7 @@ impl Server {
 }
 
 impl Tree {
-    /// The same, whose commits store the key of a call.
+    /// The same tree, whose commits store the key of a call.
     #[must_use]
     pub fn with_key(self, key: Arc<CallKey>) -> Self {
         Tree { key: Some(key), ..self }
@@ -51,8 +51,9 @@ impl Tree {
         Reader { server: self.server.clone(), place: self.place.clone(), lock: None }
     }
 
-    /// Waits for the lock of the whole place, or of one scope. Each connection and each lock may take
-    /// `wait`. A future that is dropped gives up what it gets.
+    /// Waits for the lock of the whole place, or of one scope. Getting a connection and getting the
+    /// lock may each take `wait`. Dropping the future gives up the wait, and releases the lock if it
+    /// was just taken.
     ///
     /// # Errors
     ///
@@ -65,13 +66,13 @@ impl Tree {
 }
 
 impl Lock {
-    /// Reads with the connection of the lock: a call that holds it needs no other.
+    /// A reader with the connection of the lock: a call that holds the lock needs no other connection.
     pub fn reader(self: &Arc<Self>) -> Reader {
         Reader { server: self.server.clone(), place: self.place.clone(), lock: Some(self.clone()) }
     }
 }
 
-/// The directories above a path.
+/// The paths of the directories above a path, the uppermost first.
 pub(crate) fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }
@@ -102,7 +103,7 @@ fn file(row: &Row, size: usize, version: usize) -> Status {
     Status { kind: EntryKind::File, size: size as u64, stamp: row.get(version) }
 }
 
-/// What a query finds at a path.
+/// Whether a row of [`Reader::find`] is the document at the path, a document above it, or one below it.
 const ITSELF: i32 = 0;
 const ABOVE: i32 = 1;
 const BELOW: i32 = 2;
@@ -126,8 +127,8 @@ impl Reader {
         })
     }
 
-    /// The document at a path, or one below it. A document longer than `most` bytes comes without its
-    /// bytes.
+    /// Finds the document at a path, or else one below it. A document longer than `most` bytes is
+    /// returned without its bytes.
     ///
     /// # Errors
     ///

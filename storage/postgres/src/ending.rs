@@ -7,15 +7,15 @@ use super::lock::State;
 use super::pool::ROLLBACK_TIME;
 use super::session::Session;
 
-/// Ends a transaction that changes a derived database, unless it has ended, and waits for that: the next
-/// one of the same call would find it busy.
+/// Rolls back a transaction that changes a derived database, unless it has ended. Waits for the
+/// rollback, since otherwise the next transaction of the same call would find the database busy.
 pub(crate) async fn roll_back(state: &mut State) {
     let Some(mut connection) = state.connection.take().filter(|_| state.transacts) else { return };
     state.transacts = false;
     if connection.in_transaction {
         let ended = connection.client().batch_execute("ROLLBACK");
         let ended = tokio::time::timeout(ROLLBACK_TIME, ended).await;
-        // Otherwise the connection is closed later.
+        // After an error, dropping the connection tries again, or closes it.
         connection.in_transaction = !matches!(ended, Ok(Ok(())));
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
             "the database's user may not use the tables of agent-memory: grant it that".to_owned(),
         ),
         "3D000" => (ErrorCode::Permission, "the server has no such database: create it".to_owned()),
-        // A message about the login has the name of the user.
+        // Not PostgreSQL's message, which names the user.
         login if login.starts_with("28") => (
             ErrorCode::Permission,
             "the database refuses the login: correct the user or the password of its URL"
@@ -69,10 +69,11 @@ pub(crate) const NO_NUL: &str =
 pub(crate) const NO_TABLES: &str =
     "the database has no tables of agent-memory: run `agent-memory database migrate`";
 
-/// The text of tokio-postgres for a server that refuses TLS.
+/// The error message of tokio-postgres for a server that refuses TLS.
 const NO_TLS: &str = "server does not support TLS";
 
-/// Whether the connection is of no use any more. The outcome of a COMMIT is then unknown.
+/// Whether the connection was lost, or the server is closing it. The outcome of a COMMIT is then
+/// unknown.
 pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         None => true,

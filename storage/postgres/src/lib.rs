@@ -8,11 +8,11 @@
 //! of the database lets only the rows of that tenant through.
 //!
 //! A [`Database`] runs the statements of a toolset on tables that a migration has made. A
-//! [`Transaction`] on them that writes is that of a lock. That of a derived database takes no lock of the
-//! place, and does not wait.
+//! [`Transaction`] that writes to a kept database is the transaction of a lock. A transaction on a
+//! derived database does not take the lock of the place, and does not wait for other writers.
 //!
 //! All statements are unnamed and all settings end with their transaction, so that a pooler such as
-//! PgBouncer in transaction mode may stand between.
+//! PgBouncer in transaction mode may be between this program and the database.
 
 mod commit;
 mod database;

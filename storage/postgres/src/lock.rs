@@ -1,4 +1,4 @@
-//! The lock of a place or of one of its scopes: a locked row, until the transaction ends.
+//! The lock of a place or of one of its scopes: a row that a transaction has locked until it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,15 @@ use super::pool::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
 
-/// How long a transaction may wait for its client, in seconds: for one that hangs.
+/// The database ends a transaction whose client sends nothing for this time, in seconds, because the
+/// client may hang.
 pub(crate) const IDLE_SECONDS: u32 = 60;
 
-/// How long an answer of the database may be under way.
+/// How long an answer of the database may take on the network, beside the time of the statement.
 pub(crate) const NETWORK_TIME: Duration = Duration::from_secs(5);
 
-/// The row that a writer of a whole place keeps while it waits. The rows of scopes begin with `/`.
+/// The row that a writer of a whole place locks before it waits for the place. The names of the rows of
+/// scopes begin with `/`.
 const GATE: &str = "gate";
 
 /// The part of a place that a writer locks: the whole place, or one scope of it.
@@ -36,7 +38,7 @@ pub struct Lock {
     /// The key of the call that has the lock.
     pub(crate) key: Option<Arc<CallKey>>,
     scope: Scope,
-    /// The time that a lock may take.
+    /// How long taking the lock may take.
     wait: Duration,
     pub(crate) state: Mutex<State>,
     _holder: OwnedSemaphorePermit,
@@ -48,7 +50,8 @@ pub(crate) struct State {
     pub connection: Option<Connection>,
     /// Whether a transaction on rows uses the lock now.
     pub transacts: bool,
-    /// The right of a transaction that reads to hold its connection. A lock has its own.
+    /// The right of a transaction that reads to hold its connection while it waits. A lock has its own
+    /// right.
     pub _holder: Option<OwnedSemaphorePermit>,
 }
 
@@ -74,8 +77,8 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Takes the lock if a commit has released it. A connection that is found to be dead is replaced
-    /// once: nothing was done on it.
+    /// Takes the lock unless it is held: at first, or after a commit has released it. A connection that
+    /// is found to be dead is replaced once, since nothing was done on it.
     pub(crate) async fn ensure<'a>(
         &self,
         state: &'a mut State,
@@ -101,7 +104,7 @@ impl Lock {
             };
             let Err(error) = begun else { break };
             if !is_lost(&error) {
-                // It is rolled back.
+                // Dropping the connection rolls back.
                 state.connection = None;
                 return Err(storage_error(&error));
             }
@@ -114,17 +117,18 @@ impl Lock {
         Ok(state.connection.as_mut().expect("it was begun"))
     }
 
-    /// How long this program waits for the answer to a statement. The database stops a statement before.
+    /// How long this program waits for the answer to a statement. The database's own limit stops a
+    /// statement earlier.
     pub(crate) fn patience(&self) -> Duration {
         self.server.statement_time() + NETWORK_TIME
     }
 
-    /// The statements that begin a transaction and lock its rows, the place before the scope. They are
-    /// one round trip.
+    /// The statements that begin a transaction and lock the row of the place, then that of the scope.
+    /// They take one round trip.
     ///
-    /// Many may share a row while another waits to have it alone, so a writer of the whole place could
-    /// wait for as long as there are writers of scopes. It keeps the row of the gate from the moment at
-    /// which it waits. Writers of scopes go through the gate, and the rollback leaves it behind them.
+    /// PostgreSQL lets further transactions share a row while another one waits to have it alone. So a
+    /// writer of the whole place could wait for as long as writers of scopes come. It locks the gate
+    /// before, and keeps it. Writers of scopes wait at the gate; the rollback to the savepoint frees it.
     fn statements(&self, wait: Duration) -> String {
         let lock =
             |scope: &str, strength: &str| lock_row(&self.server, &self.place, scope, strength);
@@ -174,7 +178,7 @@ impl Lock {
                 Err(Error { message: lost(), ..storage_error(&error) })
             }
             Err(error) => {
-                // The transaction has ended with it.
+                // The error has ended the transaction.
                 state.connection = None;
                 Err(storage_error(&error))
             }
@@ -182,7 +186,8 @@ impl Lock {
     }
 }
 
-/// The statements that lock the row of a scope, and make it before.
+/// The statements that insert the row of a scope if it is missing, and lock it. `strength` is `UPDATE`
+/// or `SHARE`.
 pub(crate) fn lock_row(server: &Server, place: &str, scope: &str, strength: &str) -> String {
     let tenant = server.tenant();
     let select = select_row(server, place, scope, strength);

@@ -12,19 +12,19 @@ use super::lock::{Lock, State};
 use super::query::{self, Parameter};
 use super::server::Server;
 
-/// How long the outcome of a commit is looked for after its connection broke.
+/// How long the outcome of a commit is looked up after its connection broke.
 const LOOK_FOR: Duration = Duration::from_secs(30);
 
-/// The time between two looks.
+/// The time between two attempts to look up the outcome.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An answered commit is remembered for this time, in hours. It is looked for within a minute.
+/// The row of a commit is kept for this time, in hours. Its outcome is looked up within a minute.
 const REMEMBERED_HOURS: u32 = 1;
 
 /// The key of a call is remembered for this time, in hours: as long as a client may repeat it.
 const KEY_REMEMBERED_HOURS: u32 = 24;
 
-/// One commit in so many forgets old ones.
+/// One in this many commits removes old rows.
 const FORGETS_EVERY: u64 = 1_000;
 
 impl Server {
@@ -45,13 +45,13 @@ impl Server {
 }
 
 impl Lock {
-    /// Commits the open transaction of the lock, in one round trip. It leaves a row by which the outcome
-    /// is found out if the connection breaks.
+    /// Commits the open transaction of the lock, in one round trip. Inserts a row by which [`find_out`]
+    /// learns the outcome if the connection breaks.
     ///
     /// # Errors
     ///
-    /// `busy` if the connection was lost and nothing was changed; `io` if that is not known; those of
-    /// the database. The transaction has ended.
+    /// `busy` if the connection was lost and nothing was changed; `io` if the outcome is not known;
+    /// those of the database. The transaction has ended in each case.
     pub(crate) async fn conclude(&self, state: &mut State) -> Result<(), Error> {
         let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
         let Ok((high, low)) = number else {
@@ -97,7 +97,7 @@ impl Lock {
         Ok(())
     }
 
-    /// Puts the key of the call, unless its first commit has done so.
+    /// Inserts the key of the call, if it has one, unless an earlier commit of the call has done so.
     async fn store_key(&self, client: &Client) -> Result<(), tokio_postgres::Error> {
         let Some(key) = self.key.as_ref().and_then(|key| key.to_store()) else { return Ok(()) };
         let sql = "INSERT INTO agent_memory.call_keys (tenant, key) VALUES ($1, $2)";
@@ -105,7 +105,8 @@ impl Lock {
         query::execute(client, sql, &parameters).await.map(drop)
     }
 
-    /// The error of a commit whose rows were refused.
+    /// The error of a commit that the database refused. A key of the call that is already stored means
+    /// that the call was made before.
     fn refused(&self, error: &tokio_postgres::Error) -> Error {
         let refused = error.as_db_error();
         let is_repeated = refused.is_some_and(|error| error.table() == Some("call_keys"));
@@ -116,13 +117,13 @@ impl Lock {
     }
 }
 
-/// Finds out whether a commit was made whose connection broke. Puts its key where the commit would
-/// have put it, and waits while the commit is under way. If the key is there already, the commit was
-/// made. Otherwise it never will be, since no other transaction can put the same key.
+/// Finds out whether a commit was made after its connection broke. Inserts the key of the commit with
+/// `made = false`; this waits while the commit is under way. If the row exists already, the commit was
+/// made. Otherwise the commit can never be made, because its own insert of the key would fail.
 ///
 /// # Errors
 ///
-/// `busy` if it was not made; `io` if that is not known.
+/// `busy` if the commit was not made; `io` if that is not known.
 async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
     let sql = "INSERT INTO agent_memory.calls AS c (tenant, key, made) VALUES ($1, $2, false) \
         ON CONFLICT (tenant, key) DO UPDATE SET made = c.made RETURNING made";
@@ -153,7 +154,7 @@ async fn forget_old(server: Server) {
              AND answered_at < now() - interval '{hours} hours'",
             server.tenant()
         );
-        // Another commit will try again.
+        // Ignores an error: a later commit tries again.
         drop(server.rows(&sql, &[]).await);
     }
 }

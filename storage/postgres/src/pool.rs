@@ -18,9 +18,10 @@ pub(crate) const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
 /// A bounded number of connections.
 ///
-/// Some are held by a call that may wait: a writer for a lock, a transaction that reads rows for another
-/// connection, to read a document. There is one connection more than such calls may hold. All others, also
-/// those of derived databases, end without waiting for anything else.
+/// Some calls hold a connection while they wait: a writer waits for a lock, and a transaction that
+/// reads rows may wait for another connection to read a document. Such a call needs a permit of
+/// `holders`. There is one permit fewer than connections, so one connection is always left for work
+/// that does not wait. Transactions of derived databases are such work.
 pub(crate) struct Pool {
     url: DatabaseUrl,
     tls: Option<Tls>,
@@ -46,7 +47,8 @@ impl Pool {
         })
     }
 
-    /// The right to wait while holding a connection. It is asked for before the connection.
+    /// Waits for the right to hold a connection while waiting for something else. Ask for it before the
+    /// connection.
     ///
     /// # Errors
     ///
@@ -55,7 +57,8 @@ impl Pool {
         free(&self.holders, until).await
     }
 
-    /// Waits until one of the connections is free, and connects if that has to be.
+    /// Waits until one of the connections is free. Connects to the database if no idle connection is
+    /// open.
     ///
     /// # Errors
     ///
@@ -88,7 +91,7 @@ impl Pool {
         }
     }
 
-    /// Asks the server to end the statement of a client, and closes its connection.
+    /// Asks the server to end the statement of a client, then closes the connection.
     async fn give_up(&self, client: Client) {
         let cancel = client.cancel_token();
         let cancelled = async {
@@ -97,14 +100,14 @@ impl Pool {
                 Some(tls) => cancel.cancel_query(tls.clone()).await,
             }
         };
-        // The server does not answer, or has ended the statement by now.
+        // Ignores an error: the server does not answer, or has already ended the statement.
         let _ = timeout(CANCEL_TIME, cancelled).await;
     }
 
     async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
         let config = self.url.config();
-        // The task of a connection ends with its client, or when the server closes it. The error of
-        // a lost connection comes to the statement that waits.
+        // The task of a connection ends when its client is dropped or the server closes it. The
+        // statement that waits gets the error of a lost connection.
         match &self.tls {
             None => {
                 let (client, connection) = config.connect(NoTls).await?;
@@ -120,7 +123,7 @@ impl Pool {
     }
 }
 
-/// Waits for one of a bounded number of things.
+/// Waits for a permit of a semaphore.
 async fn free(all: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePermit, Error> {
     let permit = timeout_at(until, all.clone().acquire_owned()).await.map_err(|_| {
         let message =
@@ -130,7 +133,8 @@ async fn free(all: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePerm
     Ok(permit.expect("it is never closed"))
 }
 
-/// A connection that nobody else uses, until it is dropped. An open transaction is then rolled back.
+/// A connection that only its owner uses. Dropping it rolls back an open transaction and returns the
+/// connection to the pool.
 pub(crate) struct Connection {
     lent: Option<(Client, OwnedSemaphorePermit)>,
     pool: Arc<Pool>,
@@ -147,7 +151,8 @@ impl Connection {
         self.lent = None;
     }
 
-    /// Closes the connection and ends the statement that it runs. Until then it counts as in use.
+    /// Closes the connection, and asks the server to end its statement. Until that is done, the
+    /// connection counts as in use.
     pub fn give_up(mut self) {
         let Some((client, permit)) = self.lent.take() else { return };
         let pool = self.pool.clone();

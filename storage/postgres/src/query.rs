@@ -55,8 +55,8 @@ pub(crate) async fn execute(
     client.execute_typed(sql, &typed(parameters)).await
 }
 
-/// A text as an expression of SQL, for statements that take no parameters. It holds for every
-/// setting of the server.
+/// A text as an SQL expression, for statements without parameters. It does not depend on the server's
+/// settings for quotes and backslashes.
 pub(crate) fn literal(text: &str) -> String {
     let hexadecimal: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
     format!("convert_from(decode('{hexadecimal}', 'hex'), 'UTF8')")

@@ -12,16 +12,19 @@ use super::toolset_tables::{self, ToolsetTables};
 /// The version of the tables.
 pub const VERSION: i32 = STEPS.len() as i32;
 
-/// The steps to this version: each brings the tables to the next version, from none to the first.
+/// The steps to this version: each brings the tables to the next version. The first one starts without
+/// tables.
 ///
-/// A step that changes rows takes `FORCE` from their table before: row-level security hides them. A table
-/// with a column `tenant` gets row-level security after the last step.
+/// A step that changes rows has to turn off `FORCE ROW LEVEL SECURITY` for their table before, because
+/// row-level security hides the rows. A table with a column `tenant` gets row-level security after the
+/// last step.
 const STEPS: [&str; 3] = [TABLES, TENANTS, KEYS_AND_PLACES];
 
-/// The key of the lock of migrations. A migration is one transaction, also through a pooler.
+/// The key of the advisory lock of migrations. The lock ends with the transaction, so it works through
+/// a pooler, too.
 const MIGRATIONS: i64 = 0x6167_656e_742d_6d65;
 
-/// The tables of version 1. The tenant leads every key.
+/// The tables of version 1. The tenant is the first column of every key.
 ///
 /// `bytes` is not compressed, so that its length is known without reading it.
 const TABLES: &str = r#"
@@ -72,9 +75,9 @@ CREATE TABLE agent_memory.tenants (
 CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
 "#;
 
-/// The step to version 3: the keys of calls that are made once; the type of the column `place` of derived
-/// databases, and `each_numbered`, which reads numbers with bytes in hexadecimal digits. Nothing reads the
-/// name of the database any more.
+/// The step to version 3: the table of the keys of calls that are made once; the type of the column
+/// `place` of derived databases; and `each_numbered`, which reads pairs of a number and bytes in
+/// hexadecimal digits. Drops the column `database`, which nothing reads any more.
 const KEYS_AND_PLACES: &str = r#"
 CREATE TABLE agent_memory.call_keys (
     tenant bigint NOT NULL,
@@ -92,8 +95,8 @@ CREATE FUNCTION agent_memory.each_numbered(text) RETURNS TABLE (number bigint, b
 ALTER TABLE agent_memory.version DROP COLUMN IF EXISTS database;
 "#;
 
-/// Row-level security of every table with a column `tenant`, also for the owner of the tables. Without
-/// the setting, a statement fails.
+/// Row-level security of every table with a column `tenant`, also for the owner of the tables. A
+/// statement fails if the setting `agent_memory.tenant` is missing.
 const ROW_SECURITY: &str = r#"
 DO $$
 DECLARE
@@ -116,12 +119,13 @@ END
 $$;
 "#;
 
-/// What a migration did.
+/// The effect of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migrated {
-    /// It made the tables.
+    /// The migration made the tables.
     Created,
-    /// It brought the tables from an earlier version to this one. Servers of that version go on no more.
+    /// The migration brought the tables from an earlier version to this one. Programs of that version
+    /// no longer work with the database.
     Updated,
     /// The tables had this version already.
     UpToDate,
@@ -132,8 +136,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// `io` if they have not: the message says what to do; `busy` if the database cannot be reached
-    /// now; `permission`.
+    /// `io` if the tables are missing or have another version: the message says what to do; `busy` if
+    /// the database cannot be reached now; `permission`.
     pub fn check(&self) -> Result<(), Error> {
         let server = self.clone();
         self.wait(async move {
@@ -147,13 +151,13 @@ impl Server {
         })
     }
 
-    /// Makes the tables, or brings them to the version of this program. Of several programs that migrate
-    /// at once, one does it.
+    /// Makes the tables, or brings them to the version of this program. If several programs migrate at
+    /// once, the first one does it and the others wait.
     ///
     /// # Errors
     ///
     /// `io` if the tables have a later version, or the user may not make them; those of
-    /// [`check`](Server::check). Nothing was changed then.
+    /// [`check`](Server::check). After an error nothing was changed.
     pub fn migrate(&self, tables: &ToolsetTables) -> Result<Migrated, Error> {
         let server = self.clone();
         let tables = tables.clone();
@@ -200,7 +204,7 @@ impl Server {
 const MAY_NOT_CREATE: &str = "the database's user may not make the schemas and tables of agent-memory: migrate as \
                               their owner, or as a user with the right CREATE on the database";
 
-/// Checks that the database keeps any text.
+/// Checks that the encoding of the database can keep any text.
 async fn check_encoding(server: &Server) -> Result<(), Error> {
     let rows = server.rows("SELECT current_setting('server_encoding')", &[]).await?;
     let encoding: &str = rows.first().map_or("UTF8", |row| row.get(0));
@@ -214,8 +218,8 @@ async fn check_encoding(server: &Server) -> Result<(), Error> {
     Err(Error::new(ErrorCode::Io, message))
 }
 
-/// The version of the tables. None without tables. It asks the catalogue by a query: the other ways
-/// do not see what was made while this transaction waited.
+/// The version of the tables. `None` if there are no tables. Asks the catalogue with a query, which
+/// also sees tables that another migration made while this transaction waited for the lock.
 async fn version(client: &Client) -> Result<Option<i32>, tokio_postgres::Error> {
     let sql = "SELECT 1 FROM pg_catalog.pg_tables \
                WHERE schemaname = 'agent_memory' AND tablename = 'version'";

@@ -17,7 +17,7 @@ use super::pool::{Connection, Pool};
 use super::query::{self, Parameter};
 use super::url::DatabaseUrl;
 
-/// The least connections: one for a writer, one for readers.
+/// The minimum number of connections: one for a writer, one for readers.
 const LEAST_CONNECTIONS: usize = 2;
 
 /// The options of a [`Server`].
@@ -25,7 +25,7 @@ const LEAST_CONNECTIONS: usize = 2;
 pub struct Options {
     /// The URL of the database.
     pub url: DatabaseUrl,
-    /// The most connections, at least 2.
+    /// The maximum number of connections. Less than 2 counts as 2.
     pub connections: usize,
     /// The number of the tenant. Nothing of another tenant is read or changed.
     pub tenant: i64,
@@ -33,7 +33,8 @@ pub struct Options {
     pub statement_time: Duration,
 }
 
-/// A database of agent memory, for one tenant. It connects when it is first used. A clone is the same.
+/// A database of agent memory, for one tenant. It connects when it is first used. Clones share their
+/// connections.
 ///
 /// Its functions block the thread. They may be called from any thread, also of a runtime.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub struct Server {
 /// The parts that the servers of all tenants share.
 #[derive(Debug)]
 struct Shared {
-    /// Always there until this is dropped.
+    /// `None` only during the drop.
     runtime: Option<Runtime>,
     pool: Arc<Pool>,
     statement_time: Duration,
@@ -53,11 +54,12 @@ struct Shared {
 
 #[derive(Debug)]
 struct Tenant {
-    /// The number that statements ask for.
+    /// The tenant's number, by which statements select rows.
     number: i64,
-    /// The number that row-level security lets through. It is the same, except in tests.
+    /// The number of the tenant whose rows row-level security lets through: the same number, except in
+    /// tests.
     let_through: i64,
-    /// The places of groups that are known to exist. None is ever removed.
+    /// The places of groups that are known to exist. Places are never removed.
     known: Mutex<BTreeSet<String>>,
 }
 
@@ -70,7 +72,7 @@ impl Tenant {
 impl Drop for Shared {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // The thread that drops this may belong to another runtime, which must not wait.
+            // The thread that drops this may belong to another runtime, where waiting is not allowed.
             runtime.shutdown_background();
         }
     }
@@ -104,8 +106,8 @@ impl Server {
         Self { shared: self.shared.clone(), tenant: Tenant::new(number, number) }
     }
 
-    /// The same database, but row-level security lets only the rows of another tenant through than the
-    /// statements ask for. For tests of that wall.
+    /// The same database, but row-level security lets only the rows of the tenant `let_through`
+    /// through, while statements select those of this tenant. For tests of row-level security.
     #[doc(hidden)]
     pub fn mistaken(&self, let_through: i64) -> Self {
         Self { shared: self.shared.clone(), tenant: Tenant::new(self.tenant(), let_through) }
@@ -157,7 +159,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// `already-exists`; `invalid-path` if it is no name for a place; those of
+    /// `already-exists`; `invalid-path` if `name` is not a valid name for a place; those of
     /// [`places`](Server::places).
     pub fn create_place(&self, label: &str, name: &str) -> Result<(), Error> {
         if name.contains('/') || path::segments(name).is_err() {
@@ -174,8 +176,9 @@ impl Server {
         Ok(())
     }
 
-    /// Whether a place was created. Others may have it, also in another case. It is tried once more if the
-    /// connection was lost: the row that is then there may be that of the first time.
+    /// Inserts the row of a place. Returns false if the place exists already, perhaps in another case.
+    /// If the connection was lost, tries once more: an existing row may then come from the first
+    /// attempt, so it counts as created.
     async fn insert_place(&self, key: &str) -> Result<bool, Error> {
         let sql = "INSERT INTO agent_memory.places (tenant, place) VALUES ($1, $2) \
                    ON CONFLICT DO NOTHING RETURNING 1::smallint";
@@ -194,18 +197,18 @@ impl Server {
         Ok(!self.rows(sql, &parameters).await?.is_empty())
     }
 
-    /// Runs a statement that makes a row. It is not repeated: after a connection that was lost, the row may
-    /// be there.
+    /// Runs a statement that inserts a row. The statement is not repeated after the connection was
+    /// lost, because the row may have been inserted.
     ///
     /// # Errors
     ///
-    /// `busy` if nothing was sent; `io` if the row may have been made.
+    /// `busy` if the statement was not sent; `io` if the row may have been inserted.
     pub(crate) async fn insert(
         &self,
         sql: &str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Error> {
-        // A connection that has died meanwhile is found by this.
+        // This first statement finds a connection that has died meanwhile.
         self.rows("SELECT 1::smallint", &[]).await?;
         let mut connection = self.connection().await?;
         let rows = self.alone(&mut connection, sql, parameters);
@@ -253,7 +256,7 @@ impl Server {
         let sql = sql.to_owned();
         self.wait(async move {
             let mut connection = server.connection().await?;
-            // A transaction that it may have begun is rolled back.
+            // If the statement fails within a transaction of its own, the transaction is rolled back.
             connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
             connection.in_transaction = done.is_err();
@@ -265,13 +268,13 @@ impl Server {
         &self.shared.pool
     }
 
-    /// The number of its tenant.
+    /// The number of the tenant.
     pub fn tenant(&self) -> i64 {
         self.tenant.number
     }
 
-    /// The statement after BEGIN that says whose rows the transaction reads and makes. Without it,
-    /// row-level security lets no row through.
+    /// The statement after BEGIN that sets the tenant whose rows the transaction reads and inserts.
+    /// Without it, row-level security lets no row through.
     pub(crate) fn set_tenant(&self) -> String {
         format!("SET LOCAL agent_memory.tenant = '{}'", self.tenant.let_through)
     }
@@ -294,7 +297,7 @@ impl Server {
         self.tenant.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A free connection, after the time of a statement at most.
+    /// A free connection. Waits at most the time of a statement for it.
     pub(crate) async fn connection(&self) -> Result<Connection, Error> {
         self.pool().connection(Instant::now() + self.statement_time()).await
     }
@@ -324,7 +327,8 @@ impl Server {
         Ok(rows)
     }
 
-    /// The rows of a statement that changes nothing. It is repeated once if the connection was dead.
+    /// The rows of a statement that changes nothing. If the connection is found to be dead, the
+    /// statement is sent once more.
     pub(crate) async fn rows(
         &self,
         sql: &str,
@@ -357,14 +361,14 @@ impl Server {
     ) -> T {
         let (done, result) = mpsc::channel();
         self.spawn(async move {
-            // Nobody waits any more if this fails.
+            // Sending fails only if the receiver is gone.
             let _ = done.send(work.await);
         });
         result.recv().expect("the work on the database ends")
     }
 
-    /// Runs work on the thread of the database, and waits for it without blocking. A future that is
-    /// dropped gives the work up.
+    /// Runs work on the thread of the database, and waits for it without blocking. Dropping the future
+    /// aborts the work.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -383,7 +387,7 @@ impl Server {
     }
 }
 
-/// Work that ends when nobody waits for it any more.
+/// A task that is aborted when this is dropped.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -392,7 +396,7 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// The text that stands for a place in every table.
+/// The text of the column `place` for a place, in every table.
 pub(crate) fn place_key(label: &str, name: &str) -> String {
     if name.is_empty() { label.to_owned() } else { format!("{label}/{name}") }
 }

@@ -16,11 +16,12 @@ use super::statement::Failed;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub server: Server,
-    /// The derived database that it is; none for the tables of a kept one.
+    /// The derived database. `None` for the tables of kept databases.
     pub derived: Option<Derived>,
-    /// Whether it has a transaction.
+    /// Whether the session has a transaction.
     transacts: AtomicBool,
-    /// Whether nobody waits for its statements any more.
+    /// Whether the call was given up. If so, its current statement and all later ones end with
+    /// [`Stopped::GivenUp`].
     given_up: watch::Sender<bool>,
 }
 
@@ -35,7 +36,7 @@ impl Session {
         Session { server, derived, transacts: false.into(), given_up: watch::Sender::new(false) }
     }
 
-    /// The settings of its transactions.
+    /// The statements after BEGIN that set the tenant, the place and the limits of a transaction.
     pub fn settings(&self) -> String {
         let Session { server, derived, .. } = self;
         let place = derived.as_ref().map(Derived::set_place).unwrap_or_default();
@@ -53,32 +54,33 @@ impl Session {
 
     /// # Errors
     ///
-    /// `nested` if it has a transaction.
+    /// `nested` if the session has a transaction.
     pub fn check_free(&self) -> Result<(), Error> {
         if self.transacts.load(Ordering::SeqCst) { Err(nested()) } else { Ok(()) }
     }
 
-    /// Notes a transaction.
+    /// Notes that the session has a transaction now.
     ///
     /// # Errors
     ///
-    /// `nested` if it has one.
+    /// `nested` if the session already has one.
     pub fn claim(&self) -> Result<(), Error> {
         if self.transacts.swap(true, Ordering::SeqCst) { Err(nested()) } else { Ok(()) }
     }
 
-    /// Notes that it has no transaction any more.
+    /// Notes that the session has no transaction any more.
     pub fn release(&self) {
         self.transacts.store(false, Ordering::SeqCst);
     }
 
-    /// How long this program waits for the answers to some statements. The database stops them before.
+    /// How long this program waits for the answers to this many statements. The database's own limit
+    /// stops a statement earlier.
     pub fn patience(&self, statements: usize) -> Duration {
         let statements = u32::try_from(statements.max(1)).unwrap_or(u32::MAX);
         self.server.statement_time().saturating_mul(statements).saturating_add(NETWORK_TIME)
     }
 
-    /// Waits for an answer of the database, for a time, and until it is given up.
+    /// Waits for an answer of the database until it comes, `patience` is over, or the call is given up.
     pub async fn bounded<T>(
         &self,
         patience: Duration,
@@ -105,12 +107,12 @@ impl Stopped {
 }
 
 impl Failed {
-    /// Whether the connection is of no use any more.
+    /// Whether the connection cannot be used any more.
     pub fn is_lost(&self) -> bool {
         matches!(self, Failed::Database(error) if is_lost(error))
     }
 
-    /// Its error, in a transaction that writes or that does not.
+    /// The error for the caller. `writes` says whether the transaction may change something.
     pub fn error(self, writes: bool) -> Error {
         match self {
             Failed::Refused(error) => error,

@@ -16,7 +16,7 @@ use super::value::{Column, parameter};
 /// The maximum size of a query's result and of a statement's parameters, in bytes: 16 MiB.
 const MAX_ROWS_BYTES: usize = 16 * 1024 * 1024;
 
-/// The size that a value counts in addition to its text or blob, in bytes.
+/// The size that each value counts towards the maximum, beside its text or blob, in bytes.
 const VALUE_BYTES: usize = 8;
 
 /// The first words of the statements that a call may run.
@@ -40,11 +40,11 @@ impl From<tokio_postgres::Error> for Failed {
     }
 }
 
-/// A statement as the server takes it.
+/// A checked statement, with PostgreSQL's numbers of parameters.
 pub(crate) struct Prepared {
     sql: String,
     parameters: Vec<Parameter>,
-    /// Whether its rows do not count as changed.
+    /// Whether the statement is a SELECT or VALUES: the rows of its answer do not count as changed.
     is_select: bool,
 }
 
@@ -57,8 +57,9 @@ impl Prepared {
         let (sql, takes) = numbered(&statement.sql);
         let word = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
         let word = word.unwrap_or_default().to_ascii_lowercase();
-        // The tenant and the schema are settings. This finds a mistake of ours; row-level security and the
-        // views do not hold against statements that are meant to pass them.
+        // The tenant and the schema are PostgreSQL settings, which a statement could change. This check
+        // finds mistakes in the SQL of our toolsets. It does not stop hostile SQL, and neither do
+        // row-level security and the views: they trust these settings.
         if !GRANTED.contains(&&*word) || sql.to_ascii_lowercase().contains("set_config") {
             let message = "a statement that is not granted: it may only read and change rows";
             return Err(Error::new(ErrorCode::NotGranted, message));
@@ -78,13 +79,15 @@ impl Prepared {
         if !is_select && statement.parameters.iter().any(has_nul) {
             return Err(Error::new(ErrorCode::Io, NO_NUL));
         }
-        // No text of the database has NUL, so what is looked for is nowhere: null is like nothing.
+        // No text in the database has NUL, so a comparison with such a text finds nothing. Null has
+        // this effect.
         let sent = |value: &Value| parameter(if has_nul(value) { &Value::Null } else { value });
         let parameters = statement.parameters.iter().map(sent).collect();
         Ok(Prepared { sql, parameters, is_select })
     }
 
-    /// At most `max_rows` of its rows. The columns have no names if there is no row.
+    /// Runs the statement, and returns at most `max_rows` of its rows. Without rows, `columns` is
+    /// empty.
     pub async fn rows(&self, client: &Client, max_rows: u32) -> Result<Rows, Failed> {
         let mut rows = pin!(query::stream(client, &self.sql, &self.parameters).await?);
         let mut answer = Rows::default();
@@ -104,7 +107,7 @@ impl Prepared {
         Ok(answer)
     }
 
-    /// Runs it for its effect.
+    /// Runs the statement, and returns the number of rows that it changed.
     async fn effect(&self, client: &Client) -> Result<Effect, tokio_postgres::Error> {
         let rows = query::execute(client, &self.sql, &self.parameters).await?;
         Ok(Effect { changes: if self.is_select { 0 } else { rows } })
@@ -159,7 +162,7 @@ fn values(row: &Row, room: &mut usize) -> Result<Vec<Value>, Failed> {
     Ok(values)
 }
 
-/// A statement with `$1` for `?1`, and the highest number. What is quoted, or a comment, stays.
+/// Replaces `?1` by `$1` in a statement, outside quotes and comments. Also returns the highest number.
 fn numbered(sql: &str) -> (String, usize) {
     let mut numbered = String::with_capacity(sql.len());
     let mut highest = 0;
@@ -181,8 +184,8 @@ fn numbered(sql: &str) -> (String, usize) {
     (numbered, highest)
 }
 
-/// The end of the quoted text or the comment with which a text begins, after another character; none if
-/// it begins with something else.
+/// The end of the quoted text or the comment with which `text` begins. `None` if it begins with
+/// neither. `before` is the character before it, which may be the `E` of `E'...'`.
 fn end_of_quoted(text: &str, before: Option<char>) -> Option<usize> {
     let after = |start: usize, end: &str| {
         text[start..].find(end).map_or(text.len(), |at| start + at + end.len())

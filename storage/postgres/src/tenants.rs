@@ -6,12 +6,13 @@ use tokio_postgres::Row;
 use super::query::Parameter;
 use super::server::Server;
 
-/// A tenant. The tenant 0 has no name and is in no list: what names no tenant belongs to it.
+/// A tenant with a name. The tenant 0 has no name and is not listed: data that is stored without naming
+/// a tenant belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantName {
-    /// Its number in all tables.
+    /// The number of the tenant in all tables.
     pub number: i64,
-    /// Its name, for people.
+    /// The name of the tenant, for people.
     pub name: String,
 }
 
@@ -24,16 +25,17 @@ impl TenantName {
 /// Whether the database itself keeps tenants apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowSecurity {
-    /// It does.
+    /// Row-level security keeps tenants apart.
     InForce,
-    /// It does not: the user of the connection is a superuser, or has `BYPASSRLS`.
+    /// Row-level security does not hold for the user of the connection: a superuser, or one with
+    /// `BYPASSRLS`.
     PassedByUser,
-    /// It does not for at least one table, since somebody has turned it off.
+    /// Row-level security is turned off for at least one table.
     TurnedOff,
 }
 
 impl RowSecurity {
-    /// A warning for the operator, which says what to do; none if the database keeps tenants apart.
+    /// A warning for the operator, which says what to do. `None` if the database keeps tenants apart.
     pub fn warning(self) -> Option<&'static str> {
         match self {
             RowSecurity::InForce => None,
@@ -50,7 +52,7 @@ impl RowSecurity {
 }
 
 impl Server {
-    /// Makes a tenant, and returns its number. Another server knows it at once.
+    /// Makes a tenant, and returns its number. Other programs find the tenant at once.
     ///
     /// # Errors
     ///
@@ -87,11 +89,11 @@ impl Server {
         Ok(rows.iter().map(TenantName::from_row).collect())
     }
 
-    /// The number of the tenant with a name; none if there is no such tenant.
+    /// The number of the tenant with a name. `None` if no name is equal, also when case is ignored.
     ///
     /// # Errors
     ///
-    /// `not-found` if there is one whose name differs in case; those of [`places`](Server::places).
+    /// `not-found` if a tenant's name differs only in case; those of [`places`](Server::places).
     pub fn find_tenant(&self, name: &str) -> Result<Option<i64>, Error> {
         let server = self.clone();
         let parameters = [Parameter::text(name)];

@@ -1,29 +1,31 @@
-//! The tables of toolsets, and what their statements find beside PostgreSQL's own functions.
+//! The tables of toolsets, with the types, functions and views that their statements use.
 
 use tokio_postgres::{Client, Error};
 
 /// The statements that make the tables of toolsets, in order.
 #[derive(Clone, Debug, Default)]
 pub struct ToolsetTables {
-    /// Those of kept databases. Each table has a column of the type `tenant`.
+    /// The tables of kept databases. Each table has a column of the type `tenant`.
     pub kept: Vec<String>,
-    /// Those of derived databases. Each table has columns of the types `tenant` and `place`.
+    /// The tables of derived databases. Each table has columns of the types `tenant` and `place`.
     pub derived: Vec<String>,
 }
 
-/// The version of the tables that brought those of kept databases.
+/// The version of the schema that added the tables of kept databases.
 const KEPT_SINCE: i32 = 2;
 
-/// The version of the tables that brought those of derived databases.
+/// The version of the schema that added the tables of derived databases.
 const DERIVED_SINCE: i32 = 3;
 
 /// The type of the column `tenant`, and functions that SQLite has under the same names.
 ///
-/// - `unixepoch` gives the seconds of a moment as SQLite reads it, and null for any other text. The day 31
-///   of a shorter month and the hour 24 count into the next month and day, as there.
+/// - `unixepoch` gives the seconds of a moment as SQLite reads it, and null for any other text. As in
+///   SQLite, the day 31 of a shorter month counts as a day of the next month, and the hour 24 as
+///   midnight of the next day.
 /// - `integers`, `texts` and `json_each` read an array in JSON.
 ///
-/// A function with one expression is put in place of its call. So none is strict.
+/// PostgreSQL inlines a function that is one expression, but not a `STRICT` one. So no function is
+/// `STRICT`.
 const FUNCTIONS: &str = r#"
 CREATE DOMAIN agent_memory.tenant AS bigint
     DEFAULT pg_catalog.current_setting('agent_memory.tenant')::bigint;
@@ -58,9 +60,9 @@ CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
     AS $$ SELECT a.value FROM json_array_elements_text($1::json) AS a(value) $$;
 "#;
 
-/// For each table of a toolset, a view of the tenant's rows with the same name; of a derived database, of
-/// the place's rows. Statements find the views first, so tenants are kept apart also where row-level
-/// security is not in force.
+/// For each table of a toolset, makes a view with the same name that has only the tenant's rows; for a
+/// table of a derived database, only those of the place. The search path finds the views first. So
+/// tenants are kept apart also where row-level security is not in force.
 const VIEWS: &str = r#"
 CREATE SCHEMA IF NOT EXISTS agent_memory_rows;
 DO $$
@@ -87,8 +89,8 @@ END
 $$;
 "#;
 
-/// Makes what tables of a version lack: the functions, then the tables by the statements of the toolsets,
-/// and their views, in the open transaction.
+/// Makes what the schema of version `before` lacks, in the open transaction: the functions, then the
+/// tables by the statements of the toolsets, then the views.
 pub(crate) async fn make(
     client: &Client,
     before: i32,

@@ -25,11 +25,11 @@ pub struct Transaction {
 /// The connection of a transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Held {
-    /// One of its own, which reads.
+    /// A connection of its own, for a transaction that reads.
     Read(Arc<AsyncMutex<State>>),
-    /// One of its own, which changes a derived database.
+    /// A connection of its own, for a transaction that changes a derived database.
     Derived(Arc<AsyncMutex<State>>),
-    /// That of the lock.
+    /// The connection of the lock, for a transaction that changes a kept database.
     Write(Arc<Lock>),
 }
 
@@ -52,7 +52,8 @@ impl Held {
         !matches!(self, Held::Read(_))
     }
 
-    /// Keeps the connection after an answer, or rolls back and closes it as the error asks for.
+    /// Handles an answer of the database. After an error, rolls back, or closes the connection if it is
+    /// lost or gave no answer.
     fn settle<T>(
         &self,
         state: &mut State,
@@ -67,7 +68,7 @@ impl Held {
             Ok(Err(failed)) => {
                 let error = failed.error(self.writes());
                 if matches!(self, Held::Derived(_)) {
-                    // Its end waits for the rollback.
+                    // `Transaction::end` rolls back and waits for that.
                     return Err(error);
                 }
                 state.roll_back();
@@ -88,7 +89,7 @@ impl Transaction {
         Transaction { session: session.clone(), held, state: Mutex::new(Status::Open) }
     }
 
-    /// Runs work while the transaction is open. Its error ends the transaction.
+    /// Runs work if the transaction is open. An error of the work ends the transaction.
     fn with<T, Work>(&self, work: impl FnOnce(Arc<Session>, Held) -> Work) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -106,7 +107,8 @@ impl Transaction {
         done
     }
 
-    /// Rolls back what is open, and lets the database and the lock have another transaction.
+    /// Rolls back the transaction if it is open. Afterwards the session and the lock can have another
+    /// one.
     fn end(&self) {
         self.session.release();
         if let Held::Derived(state) = &self.held {
@@ -116,7 +118,7 @@ impl Transaction {
         }
         match self.held.state().try_lock() {
             Ok(mut state) => roll_back(&mut state),
-            // A read of the lock's documents goes on.
+            // The state is locked while documents are read with the connection of the lock.
             Err(_) => {
                 let held = self.held.clone();
                 self.session.server.spawn(async move {
@@ -131,7 +133,7 @@ impl Transaction {
     }
 }
 
-/// Rolls back the transaction of rows, unless it has ended.
+/// Rolls back the transaction on rows, unless it has ended.
 fn roll_back(state: &mut State) {
     if std::mem::take(&mut state.transacts) {
         state.roll_back();
@@ -143,7 +145,7 @@ impl database::Transaction for Transaction {
         Dialect::Postgres
     }
 
-    /// The columns have no names if there is no row.
+    /// Without rows, `columns` is empty.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
         let prepared = Prepared::new(statement);
         self.with(|session, held| async move {
@@ -176,7 +178,7 @@ impl database::Transaction for Transaction {
         }
         let held = self.held.clone();
         let committed = match held {
-            // There is nothing to keep.
+            // A transaction that reads has nothing to commit: `end` rolls it back.
             Held::Read(_) => Ok(()),
             Held::Derived(state) => {
                 let session = self.session.clone();
@@ -215,7 +217,7 @@ fn ended(status: Status) -> Error {
     }
 }
 
-/// The error of a transaction that an earlier error has ended.
+/// The error for a transaction that an earlier error has rolled back.
 pub(crate) fn rolled_back() -> Error {
     let message = "the transaction was rolled back after an error: begin again";
     Error::new(ErrorCode::Io, message)

@@ -11,19 +11,20 @@ use tokio_postgres::config::{Host, SslMode};
 /// tried afterwards.
 const ADDRESS_TIME: Duration = Duration::from_secs(2);
 
-/// The addresses of a host that are usually tried: IPv6 and IPv4.
+/// How many addresses of a host are usually tried: IPv6 and IPv4.
 const ADDRESSES: u32 = 2;
 
 /// How long TLS and the login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(5);
 
-/// How long it may take to ask a server that it ends a statement.
+/// How long the request to a server to end a statement may take.
 pub(crate) const CANCEL_TIME: Duration = Duration::from_secs(5);
 
-/// The time after which a silent connection is tested, and the time for an answer of the network.
+/// The time after which an idle TCP connection is tested, and the time for the other side to
+/// acknowledge sent data.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// The URL of a database, with its user and its password. What is shown of it has neither.
+/// The URL of a database, with its user and its password. `Display` and `Debug` show neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl {
     config: Config,
@@ -56,7 +57,7 @@ impl FromStr for DatabaseUrl {
         if !["postgresql://", "postgres://"].iter().any(|scheme| text.starts_with(scheme)) {
             return Err(UrlError);
         }
-        // A certificate is always verified.
+        // tokio-postgres does not know these modes. The certificate is verified in each mode with TLS.
         let text = ["verify-full", "verify-ca"].iter().fold(text.to_owned(), |text, mode| {
             text.replace(&format!("sslmode={mode}"), "sslmode=require")
         });

@@ -9,7 +9,7 @@ use super::query::Parameter;
 
 type Refused = Box<dyn Error + Sync + Send>;
 
-/// A value as a parameter. The server infers the type of null.
+/// A value as a parameter. The server infers the type of null. NaN is sent as null.
 pub(crate) fn parameter(value: &Value) -> Parameter {
     match value {
         Value::Integer(value) => Parameter::new(*value, Type::INT8),
@@ -54,8 +54,9 @@ fn real(value: f64) -> Value {
     if value.is_nan() { Value::Null } else { Value::Real(value) }
 }
 
-/// Digits to the base of 10,000, as the protocol has a `numeric`. A whole number is an integer, unless it
-/// is too large. Infinity and what is no number are not known.
+/// Decodes a `numeric` of PostgreSQL's binary protocol, which has digits to the base of 10,000. A whole
+/// number becomes an integer, or a real if it is too large. `None` for NaN, infinity, and bytes of
+/// another form.
 fn numeric(raw: &[u8]) -> Option<Value> {
     let mut words = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
     let count = words.next()?;
@@ -67,7 +68,7 @@ fn numeric(raw: &[u8]) -> Option<Value> {
     };
     words.next()?;
     let digits: String = words.take(count.into()).map(|word| format!("{word:04}")).collect();
-    // The digits of the whole part, as many as its weight says.
+    // The number of decimal digits before the decimal point, from the weight of the first digit.
     let whole = 4 * (i32::from(weight) + 1);
     let is_whole = digits.bytes().skip(whole.max(0) as usize).all(|digit| digit == b'0');
     let exponent = whole - digits.len() as i32;

@@ -6,7 +6,7 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The allowed pragmas. They read, and a transaction may also set one of them.
+/// The allowed pragmas, which only read. `user_version` is allowed, too; a transaction may set it.
 const PRAGMAS: [&str; 13] = [
     "data_version", // FTS5 asks for it
     "foreign_key_check",
@@ -52,7 +52,7 @@ impl Authoriser {
         Ok(Authoriser { is_host, has_denied })
     }
 
-    /// Whether it has denied anything since the last `forget`.
+    /// Whether the authoriser has denied anything since the last `forget`.
     pub fn has_denied(&self) -> bool {
         self.has_denied.load(Ordering::Relaxed)
     }

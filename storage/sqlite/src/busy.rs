@@ -1,4 +1,4 @@
-//! Waiting for SQLite's own lock, which another program holds.
+//! Waiting for SQLite's own lock while another program holds it.
 
 use std::time::{Duration, Instant};
 

@@ -46,8 +46,8 @@ impl Connection {
         self.sqlite.is_readonly("main").unwrap_or(true)
     }
 
-    /// Sets something that only the host may. The statement is not cached: a call with the same text
-    /// would get it from the cache, past the authoriser.
+    /// Runs a statement that only the host may run. The statement is not cached: otherwise a call with
+    /// the same text would get it from the cache, without a check by the authoriser.
     pub fn set(&self, sql: &str) -> rusqlite::Result<()> {
         self.as_host(|| self.sqlite.execute_batch(sql))
     }
@@ -63,7 +63,7 @@ impl Connection {
         })
     }
 
-    /// The rows of SQLite's check.
+    /// The problems that SQLite's `quick_check` finds, at most 20.
     pub fn complaints(&self) -> rusqlite::Result<Vec<String>> {
         self.as_host(|| {
             let mut statement = self.sqlite.prepare("PRAGMA quick_check(20)")?;
@@ -117,7 +117,7 @@ impl Connection {
     }
 }
 
-/// Connections without a user. They stay open for the next call.
+/// Connections that no call uses now. They stay open for the next call.
 #[derive(Debug, Default)]
 pub struct IdleConnections(Mutex<Vec<(PathBuf, Connection)>>);
 

@@ -1,12 +1,12 @@
-//! The host's own statements around a transaction: beginning, fixing the view of a read
-//! transaction, and ending.
+//! The host's own statements around a transaction: to begin it, to take the snapshot of a read
+//! transaction, and to end it.
 
 pub(super) const BEGIN_READ: &str = "BEGIN DEFERRED";
 pub(super) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 pub(super) const COMMIT: &str = "COMMIT";
 pub(super) const ROLLBACK: &str = "ROLLBACK";
 
-/// The first read takes the snapshot of a read transaction.
+/// Takes the snapshot of a read transaction, which begins with the first read.
 pub(super) const FIRST_READ: &str = "SELECT 1 FROM sqlite_schema LIMIT 1";
 
 /// The statements that no call may run.

@@ -58,8 +58,8 @@ impl Database {
         self.0.retry(|| statement::query(&connection, statement, max_rows, Mode::Read))
     }
 
-    /// SQLite's own check of the whole file: what it complains about, at most twenty complaints. Empty
-    /// if the file is sound.
+    /// SQLite's own check of the whole file: the problems that it found, at most twenty. Empty if the
+    /// file is sound.
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl Database {
         Ok(complaints)
     }
 
-    /// Begins a transaction. There is at most one at a time. `None` if another program has the
-    /// database locked.
+    /// Begins a transaction. There is at most one at a time. Returns `None` if another program has
+    /// locked the database.
     ///
     /// A transaction that writes to a kept database holds the lock of its place, `held`, until it
     /// ends. Call [`create_journal`](Database::create_journal) before the first write to a new
@@ -131,17 +131,18 @@ impl Database {
         self.0.file.layout()
     }
 
-    /// The file as a person names it, for messages only.
+    /// The path of the file as a person would name it, for messages only.
     pub fn location(&self) -> &str {
         &self.0.file.location
     }
 
-    /// The error if other programs had the database locked for this time.
+    /// The error after waiting this long for other programs to unlock the database.
     pub fn busy(&self, waited: Duration) -> Error {
         self.0.busy(waited)
     }
 
-    /// Interrupts the current statement, if any, and every later one. A commit is not interrupted.
+    /// Interrupts the current statement, if any, and every later one with `cancelled`. A commit is not
+    /// interrupted.
     pub fn give_up(&self) {
         self.0.interrupt.give_up();
     }

@@ -18,7 +18,7 @@ pub(super) struct ImmutableFile {
 }
 
 impl ImmutableFile {
-    /// Whether the file is unchanged since then.
+    /// Whether the file is unchanged since it was opened, and still has no journal.
     pub fn holds(&self) -> bool {
         matches!(self.directory.metadata(&self.name), Ok(Some(now)) if now == self.before)
             && matches!(journal_of(&self.name, &self.directory), Ok(None))

@@ -18,8 +18,8 @@ use super::error::{StatementError, report};
 use super::immutable::{ImmutableFile, immutable_uri, journal_of};
 use super::session::Session;
 
-/// The number of SQLite's instructions between two checks of the interrupt. They take some tens of
-/// microseconds.
+/// The number of SQLite's instructions between two checks of the interrupt. This number takes some tens
+/// of microseconds.
 const LOOK_EVERY: i32 = 1_000;
 
 /// The maximum number of prepared statements of a connection.
@@ -33,7 +33,8 @@ impl Session {
         let temporary =
             if create { Some(temporary.map_err(|_| self.no_randomness())?) } else { None };
         let directory = self.file.directory(temporary.as_deref(), self.options.durability)?;
-        // After a crash, the connection that repairs the file locks out all others for a moment.
+        // After a crash, the first connection repairs the file. It locks out all others for a moment,
+        // so this tries again.
         match poll(self.busy_deadline(), || self.connect_with(None)) {
             Err(StatementError::Sqlite(error)) if cannot_open(&error) => {
                 self.connect_to_unwritable(&directory, &error)
@@ -57,14 +58,15 @@ impl Session {
         } else {
             agent_memory_storage_lock::open(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
         };
-        // Callers poll instead, to be fair to others and to stop at their deadline.
+        // SQLite does not wait for locks: callers poll, to be fair to others and to stop at their
+        // deadline.
         connection.busy_timeout(Duration::ZERO)?;
         let synchronous = match (self.file.kind, self.options.durability) {
             (Kind::Kept, Durability::Full) => "FULL",
             (Kind::Kept, Durability::Relaxed) => "NORMAL",
             (Kind::Derived, _) => "OFF",
         };
-        // On macOS a sync does not reach the medium otherwise.
+        // On macOS, a sync without these pragmas does not reach the medium.
         let full = if cfg!(target_os = "macos") {
             "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
         } else {

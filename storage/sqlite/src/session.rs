@@ -31,8 +31,8 @@ pub struct Options {
     pub statement_time: Duration,
     /// How long a statement or a commit waits for a lock of another program.
     pub busy_wait: Duration,
-    /// Whether a connection leaves the write-ahead log as it is when it is closed, and derived databases
-    /// are not opened.
+    /// For hosts that only look: closing a connection leaves the write-ahead log as it is, and derived
+    /// databases are not opened.
     pub looks_only: bool,
 }
 
@@ -70,7 +70,7 @@ impl Session {
         Arc::new(self)
     }
 
-    /// The end of a wait for other programs that begins now.
+    /// The deadline of a wait for other programs that begins now. For a derived database it is now.
     pub fn busy_deadline(&self) -> Instant {
         match self.file.kind {
             Kind::Kept => Instant::now() + self.options.busy_wait,
@@ -104,7 +104,7 @@ impl Drop for Session {
     }
 }
 
-/// The one connection of a session, in use.
+/// The locked connection of a session.
 pub(super) struct Open<'a>(MutexGuard<'a, Option<Connection>>);
 
 impl Open<'_> {

@@ -9,7 +9,7 @@ use super::connection::{Connection, MAX_ROWS_BYTES};
 use super::control::CONTROL;
 use super::error::{StatementError, not_granted, not_one};
 
-/// The size that a value counts in addition to its text or blob, in bytes.
+/// The size that each value counts towards the maximum, beside its text or blob, in bytes.
 const VALUE_BYTES: usize = 8;
 
 /// Runs a statement, and returns at most `max_rows` of its rows.
@@ -22,7 +22,7 @@ pub(super) fn query(
     connection.as_call(|| read(connection, statement, max_rows, mode))
 }
 
-/// Runs a statement for its effect.
+/// Runs a statement, and returns the number of rows that it changed.
 pub(super) fn execute(
     connection: &Connection,
     statement: &Statement,
@@ -63,7 +63,7 @@ fn change(
     let before = connection.total_changes();
     let mut rows = prepared.raw_query();
     while rows.next()?.is_some() {}
-    // A statement that changes no rows leaves the count of an older statement.
+    // After a statement that changes no rows, `changes` still has the count of an older statement.
     let is_changed = connection.total_changes() != before;
     Ok(Effect { changes: if is_changed { connection.changes() } else { 0 } })
 }
@@ -73,7 +73,8 @@ fn prepare<'connection>(
     statement: &Statement,
     mode: Mode<'_>,
 ) -> Result<CachedStatement<'connection>, StatementError> {
-    // The same connection has the host's own statements in its cache.
+    // The host's own statements are in the statement cache of this connection, where the authoriser
+    // does not check them.
     if CONTROL.contains(&statement.sql.trim()) {
         return Err(not_granted(None).into());
     }

@@ -28,7 +28,7 @@ pub struct Transaction {
 
 #[derive(Debug)]
 enum State {
-    /// With the lock of the place if the transaction holds it.
+    /// The transaction is open. It has the lock of the place if it needs it.
     Open(Option<Held>),
     Committed,
     RolledBack,
@@ -70,7 +70,8 @@ impl database::Transaction for Transaction {
         let session = &self.session;
         let committed = session.connection().and_then(|connection| {
             let committed = self.commit_on(&connection);
-            // SQLite's own lock must be released before the next writer may begin.
+            // A failed commit leaves the transaction open: roll back to release SQLite's own lock for
+            // the next writer.
             if committed.is_err() {
                 roll_back(connection);
             }
@@ -113,7 +114,7 @@ impl Transaction {
         };
         if done.is_err() {
             roll_back(connection);
-            // The next writer may begin only now.
+            // Drops the lock of the place only now, so that the next writer begins after the rollback.
             *state = State::RolledBack;
         }
         done
