@@ -15,16 +15,16 @@ use agent_memory_storage::{
 use agent_memory_storage_postgres::{self as postgres, Server};
 use std::sync::Arc;
 
-/// The beginning of the locations of places.
+/// The prefix of the location of a place on a server.
 const LOCATION: &str = "postgresql:";
 
 /// The database server of a storage, with the places that it has.
 #[derive(Debug)]
 pub(crate) struct DatabaseServer {
     server: Server,
-    /// The labels of its places.
+    /// The labels whose places the server has.
     labels: Vec<ServerLabel>,
-    /// The names of the derived databases whose tables it has.
+    /// The names of the derived databases whose tables the server has.
     derived: Vec<String>,
     queues: Arc<Queues>,
 }
@@ -33,11 +33,11 @@ pub(crate) struct DatabaseServer {
 #[derive(Clone, Debug)]
 pub(crate) struct ServerLabel {
     pub label: String,
-    /// Whether it has places with names.
+    /// Whether the label is that of a family, whose places have names.
     pub is_family: bool,
-    /// The names of its kept databases.
+    /// The names of the kept databases of each place.
     pub databases: Vec<String>,
-    /// The names of those whose tables the server has.
+    /// The names of the kept databases that are tables on the server.
     pub tables: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl DatabaseServer {
         DatabaseServer { server, labels, derived, queues: Arc::default() }
     }
 
-    /// The same database with the places of another tenant.
+    /// The same database server with the places of another tenant.
     pub(super) fn for_tenant(&self, number: i64) -> Self {
         let DatabaseServer { server, labels, derived, .. } = self;
         DatabaseServer::new(server.for_tenant(number), labels.clone(), derived.clone())
@@ -56,12 +56,13 @@ impl DatabaseServer {
         &self.server
     }
 
-    /// The places with a label; none if they are not on the server.
+    /// The entry of a label. `None` if its places are not on the server.
     pub fn label(&self, label: &str) -> Option<&ServerLabel> {
         self.labels.iter().find(|of| of.label == label)
     }
 
-    /// Opens a place with one of the labels. Its first commit stores the key of the call.
+    /// Opens a place with one of the labels. The first commit in it stores the key of the call, if the
+    /// call has one.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl DatabaseServer {
     ///
     /// # Errors
     ///
-    /// `already-exists`, `invalid-path`; `not-granted` if the label has one place only; those of
+    /// `already-exists`, `invalid-path`; `not-granted` if the label is not that of a family; those of
     /// [`names`](Self::names).
     pub fn create(&self, of: &ServerLabel, name: &str) -> Result<(), Error> {
         if of.is_family {
@@ -163,7 +164,7 @@ struct ServerTree {
 }
 
 impl ServerTree {
-    /// A kept database. The server is not asked.
+    /// Opens a kept database. The server is not asked.
     fn open_tables(&self, name: &str, create: bool) -> Result<Database, Error> {
         if self.tables.iter().any(|tables| tables == name) {
             return Ok(Database::new(ServerDatabase {
@@ -184,8 +185,7 @@ impl ServerTree {
         Err(Error::new(ErrorCode::NotGranted, message))
     }
 
-    /// A derived database. The server is not asked: the tables are there, whether the place has rows or
-    /// not.
+    /// Opens a derived database. The server is not asked: its tables exist even if the place has no rows.
     fn open_derived(&self, name: &str) -> Result<Database, Error> {
         self.engine.databases.check_derived()?;
         let Place::Named { label, name: of_place } = &self.locker.place else {
@@ -205,7 +205,8 @@ impl ServerTree {
         }))
     }
 
-    /// Refuses the names that a directory keeps for databases and locks, as every host does.
+    /// Refuses names that a place in files reserves for databases and locks, so that all media refuse the
+    /// same names.
     fn check_own(&self, area: Area, path: &str) -> Result<(), Error> {
         is_own(&self.kept, area, path).map_or(Ok(()), Err)
     }
