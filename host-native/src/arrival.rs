@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The clock of calls.
+/// The source of the times of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// The machine's clock at the arrival of the call.
@@ -46,7 +46,8 @@ pub struct Arrival {
     /// Without it, two calls of one client could lock a tree in the wrong order, since calls read at
     /// different speeds before they ask for the lock.
     pub(crate) writer_place: Option<Place>,
-    /// Its place among the calls in progress, until it has ended.
+    /// The place of the call among the calls that run or wait to run. It is freed when the call has
+    /// ended.
     pub(crate) call_place: Place,
 }
 
@@ -61,7 +62,7 @@ impl fmt::Debug for Arrival {
     }
 }
 
-/// The identity of a call, which its repetition shares.
+/// The time, zone and seed of a call, so that the call can be run again with the same ones.
 pub(crate) struct SameCall {
     now: Timestamp,
     zone: Arc<Zone>,
@@ -69,7 +70,7 @@ pub(crate) struct SameCall {
 }
 
 impl Arrival {
-    /// None for a call that may write.
+    /// What the call needs to be run [again](Arrivals::again). `None` for a call that may write.
     pub(crate) fn repeatable(&self) -> Option<SameCall> {
         let same = || SameCall { now: self.now, zone: self.zone.clone(), seed: self.seed };
         self.writer_place.is_none().then(same)
@@ -87,8 +88,8 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Without a zone, it is the machine's. At most `at_once` calls run at once. They start in the order of arrival, so that no call waits
-    /// for a later one.
+    /// Without a `zone`, calls have the machine's zone. At most `at_once` calls run at once. They start
+    /// in the order of arrival, so that no call waits for a later one.
     pub(crate) fn new(
         clock: Clock,
         random: Random,
@@ -105,7 +106,7 @@ impl Arrivals {
         }
     }
 
-    /// The same call once more: it has the time and the seed of the first one, and only reads.
+    /// The arrival of a read-only call that is run again, with the time, zone and seed of its first run.
     pub(crate) fn again(&self, first: &SameCall) -> Arrival {
         let call_place = self.calls.join();
         let SameCall { now, zone, seed } = first;

@@ -9,21 +9,22 @@ use tokio_util::task::TaskTracker;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InProgress {
     pub(crate) tasks: TaskTracker,
-    /// Cancelled when no more work is begun.
+    /// Cancelled when the memory begins to close: polling ends, and a retry no longer waits.
     pub(crate) closing: CancellationToken,
-    /// Cancelled when the work in progress is given up.
+    /// Cancelled when the memory stops waiting for the work in progress, which then ends at once.
     pub(crate) end: CancellationToken,
     polling: Arc<Mutex<CancellationToken>>,
 }
 
 impl InProgress {
-    /// Work that ends together with this, but polls for follow-ups of its own.
+    /// Returns a handle for another memory: its tasks close together with these, but it polls for
+    /// follow-ups of its own.
     pub(crate) fn beside(&self) -> InProgress {
         InProgress { polling: Arc::default(), ..self.clone() }
     }
 
-    /// Begins to poll for follow-ups, in place of the earlier poll. The token is cancelled when it has to
-    /// end.
+    /// Begins to poll for follow-ups, in place of the earlier poll. The returned token is cancelled when
+    /// this poll has to end.
     pub(crate) fn begin_polling(&self) -> CancellationToken {
         let polling = self.closing.child_token();
         let mut current = self.polling.lock().unwrap_or_else(PoisonError::into_inner);

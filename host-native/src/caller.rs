@@ -12,16 +12,16 @@ use std::sync::Arc;
 pub struct Caller {
     /// Further granted directories.
     pub roots: Option<Arc<dyn Roots>>,
-    /// Its models. They are asked before those of the [`Builder`](crate::Builder).
+    /// Models of the client. They are asked before those of the [`Builder`](crate::Builder).
     pub models: Vec<Arc<dyn Model>>,
-    /// The agents and stores that it may use.
+    /// What the client may use.
     pub reach: Reach,
-    /// The vector that an outcome of the same call wanted, from a program that asks its embedder by
-    /// itself.
+    /// The vector that an earlier [outcome](crate::Outcome::wants_vector) of this search asked for. Only
+    /// a program that asks its embedder by itself sets it.
     pub vector: Option<EmbeddedText>,
-    /// A key that the client has made for this call and sends with its repetitions, such as a UUID. Of all
-    /// calls with one key in 24 hours, one is made, and the others get its answer. It has no meaning for a
-    /// tool that only reads.
+    /// A key that the client has made for this call and sends with its repetitions, such as a UUID. Of
+    /// all calls with one key in 24 hours, only the first is made, and the others get its answer. It has
+    /// no meaning for a tool that only reads.
     ///
     /// A call that ended with an error is made anew, unless its message says that the change may have been
     /// made. This process remembers 10,000 keys and 32 MiB of answers, of all tenants together. On a
@@ -30,27 +30,31 @@ pub struct Caller {
     pub idempotency_key: Option<String>,
 }
 
-/// The agents, stores and repositories that a caller may use and hear of: in results, notes,
-/// completions, counts and errors. By default all.
+/// The agents, stores and repositories that a caller may use. Results, notes, completions, counts and
+/// errors mention no others. By default all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// The only agents, or all. With exactly one, a request that names no agent is for that one.
+    /// The agents that the caller reaches. `None`: all. With exactly one, a request that names no agent
+    /// is for that agent.
     pub agents: Option<Vec<String>>,
-    /// The only stores, or all. With exactly one, a request that names no store is for that one.
+    /// The stores that the caller reaches. `None`: all. With exactly one, a request that names no store
+    /// is for that store.
     pub stores: Option<Vec<String>>,
-    /// Canonical directories: only the repositories in them, of those that are granted, or all.
+    /// Canonical directories. The caller reaches only granted directories inside these; of a larger
+    /// grant, only the parts that are one of these. `None`: everything granted.
     pub repositories: Option<Vec<PathBuf>>,
-    /// Whether it may only read: the tools that change something do not exist for it.
+    /// Whether the caller may only read: the tools that change something do not exist for it.
     pub read_only: bool,
 }
 
 impl Reach {
-    /// Whether it is less than everything.
+    /// Whether the caller reaches less than everything.
     pub fn is_limited(&self) -> bool {
         *self != Reach::default()
     }
 
-    /// The agents that are within another limit, too. None: all.
+    /// The agents of this reach that are also in `limit`, where `None` is no limit. Returns `None` if
+    /// neither limits the agents.
     pub(crate) fn agents_within(&self, limit: Option<&[String]>) -> Option<Vec<String>> {
         match (&self.agents, limit) {
             (Some(own), Some(limit)) => {

@@ -1,10 +1,10 @@
-//! Notifications of the resources that calls have changed.
+//! Notifies subscribers of the resources that calls have changed.
 
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// How many changes are kept for a slow subscriber.
+/// How many changes wait for a slow subscriber. Older ones are dropped.
 const BACKLOG: usize = 256;
 
 /// A change that a call has made.
@@ -32,7 +32,7 @@ impl Changed {
 pub struct Changes(Receiver<Arc<[String]>>);
 
 impl Changes {
-    /// Waits for the next change; none if the memory is gone.
+    /// Waits for the next change. `None` if the memory was dropped.
     pub async fn next(&mut self) -> Option<Changed> {
         match self.0.recv().await {
             Ok(uris) => Some(Changed::Resources(uris)),
@@ -56,7 +56,7 @@ impl Notifier {
 
     pub(crate) fn notify(&self, changed: &[String]) {
         if !changed.is_empty() {
-            // It fails without subscribers.
+            // An error means that there are no subscribers.
             let _ = self.0.send(changed.into());
         }
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 /// An argument to complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The thing that has the argument.
+    /// The prompt or resource template that has the argument.
     pub reference: Reference,
     /// The name of the argument.
     pub argument: String,
-    /// The beginning of its value.
+    /// The beginning of the argument's value, as typed so far.
     pub value: String,
-    /// The arguments that are known already, by name.
+    /// The values of other arguments that are known already, by name.
     pub others: BTreeMap<String, String>,
 }
 

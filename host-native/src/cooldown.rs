@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long searches do not ask it.
+/// For how long searches do not ask the embedder after it gave no vector.
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(30);
 
 /// The end of the last cool-down.
@@ -15,7 +15,7 @@ impl Cooldown {
         self.end().is_some_and(|end| now < end)
     }
 
-    /// Begins a cool-down, and returns whether there was none.
+    /// Begins a cool-down. Returns whether no cool-down lasted before.
     pub(crate) fn begin(&self, now: Instant) -> bool {
         let mut end = self.end();
         let is_new = end.is_none_or(|end| end <= now);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The directory of this program in it.
+/// The name of this program's directory in the platform's directory.
 const OWN: &str = "agent-memory";
 
 /// The directory for data that belongs to no repository; none without a home directory.

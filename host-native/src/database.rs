@@ -16,7 +16,7 @@ pub struct DatabaseOptions {
     url: DatabaseUrl,
     connections: usize,
     tenant: i64,
-    /// For tests of row-level security.
+    /// The tenant whose rows row-level security lets through, in place of `tenant`. For tests.
     mistaken: Option<i64>,
 }
 
@@ -26,7 +26,7 @@ impl DatabaseOptions {
         DatabaseOptions { url, connections: DEFAULT_CONNECTIONS, tenant: 0, mistaken: None }
     }
 
-    /// Sets the most connections: 8 by default, at least 2.
+    /// Sets the maximum number of connections: 8 by default, at least 2.
     #[must_use]
     pub fn with_connections(mut self, connections: usize) -> Self {
         self.connections = connections;
@@ -42,8 +42,8 @@ impl DatabaseOptions {
         self
     }
 
-    /// Lets row-level security let the rows of another tenant through than the statements ask for. For
-    /// tests of that wall.
+    /// Makes row-level security let through the rows of this tenant, which the statements do not ask for.
+    /// For tests of row-level security.
     #[doc(hidden)]
     #[must_use]
     pub fn with_mistaken_tenant(mut self, let_through: i64) -> Self {
@@ -51,9 +51,9 @@ impl DatabaseOptions {
         self
     }
 
-    /// Makes the tables of agent memory in the database, or brings them to this version. Of several
-    /// programs that do it at once, one does it. It makes the tables of all toolsets of the component,
-    /// also of those that no server mounts.
+    /// Creates the tables of agent memory in the database, or updates them to this version. If several
+    /// programs do it at once, one does it and the others wait. It creates the tables of all toolsets of
+    /// the component, also of those that no server mounts.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl DatabaseOptions {
         self.checked()?.check_writable()
     }
 
-    /// Makes a tenant. Servers of the database know it at once.
+    /// Creates a tenant. Servers that use the database can serve it at once.
     ///
     /// # Errors
     ///
@@ -91,8 +91,7 @@ impl DatabaseOptions {
         self.checked()?.create_tenant(name).map(drop)
     }
 
-    /// All tenants, in the order in which they were made. The tenant 0, which has no name, is not among
-    /// them.
+    /// All tenants, in the order of their creation. The tenant 0, which has no name, is not among them.
     ///
     /// # Errors
     ///
@@ -101,7 +100,8 @@ impl DatabaseOptions {
         self.checked()?.tenants()
     }
 
-    /// Whether the database itself keeps tenants apart, beside the statements.
+    /// Whether the database itself keeps tenants apart by row-level security, in addition to the
+    /// statements.
     ///
     /// # Errors
     ///

@@ -19,7 +19,8 @@ struct Batch {
 }
 
 impl AgentMemory {
-    /// The vector that a search wants, if the embedder gives it in time. None during a cool-down.
+    /// Asks the embedder for the vector that a search wants. `None` if the memory's embedder is another
+    /// one, does not give the vector in time, or is in a cool-down; a failure begins a cool-down.
     pub(crate) async fn vector(&self, wanted: &WantedVector) -> Option<EmbeddedText> {
         let embedder = self.embedder().filter(|embedder| embedder.name() == wanted.model)?;
         if self.cooldown().lasts(Instant::now()) {
@@ -42,7 +43,7 @@ impl AgentMemory {
         }
     }
 
-    /// The answer to a follow-up that was claimed.
+    /// The answer to a claimed follow-up of the kind `embedding`.
     pub(crate) async fn embedding(&self, claimed: &FollowUp) -> Result<Value, String> {
         let Batch { models, texts, batch } = serde_json::from_str(&claimed.payload)
             .map_err(|error| format!("its request cannot be read: {error}"))?;
@@ -62,7 +63,7 @@ impl AgentMemory {
     }
 }
 
-/// The vectors of texts, within a time.
+/// Asks an embedder for the vectors of texts. An error if it does not answer within the given time.
 async fn embedded(
     embedder: &Arc<dyn Embedder>,
     texts: &[String],

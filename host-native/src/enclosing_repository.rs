@@ -42,8 +42,8 @@ pub(crate) fn common_directory_around(directory: &Path) -> Result<Option<PathBuf
     Ok(None)
 }
 
-/// The main worktree of the repository whose linked worktree is around a directory, if it has session logs
-/// and the linked one has none yet: Git takes logs to a new worktree only once they are committed.
+/// The main worktree of the repository, if the directory is in a linked worktree that has no session logs
+/// yet and the main one has some. Git puts logs into a new worktree only once they are committed.
 #[cfg(feature = "cli")]
 pub(crate) fn main_worktree_with_logs(directory: &Path) -> Option<PathBuf> {
     let linked = repository_around(directory)?;

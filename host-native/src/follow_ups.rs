@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 #[path = "follow_ups_tests.rs"]
 mod tests;
 
-/// The lease of a follow-up, and the time between two polls for those that were left. It is longer
-/// than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
+/// The lease of a follow-up, and the time between two polls for follow-ups that wait in storage. It is
+/// longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
 
-/// The pauses before a follow-up is claimed or answered again after another writer was too long.
-/// After long waits for the lock the lease may end before them. Then another host may take the
+/// The pauses between attempts to claim or answer a follow-up while another writer holds the lock. If the
+/// waits for the lock are long, the lease may end before the last attempt. Then another host may take the
 /// follow-up, and the later answer changes nothing.
 const PAUSES: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(15)];
 
 impl AgentMemory {
-    /// Carries out the follow-ups that were left in storage, now and every 90 s. A server calls it
-    /// when its models can be asked.
+    /// Carries out the follow-ups that wait in storage, now and every 90 s. A server calls this when its
+    /// models can be asked.
     ///
-    /// It goes on after this returns, until [`close`](AgentMemory::close) or the next `resume`. Nothing
-    /// happens if there is no model to ask.
+    /// The work goes on in the background until [`close`](AgentMemory::close) or the next `resume`.
+    /// Nothing happens if there is no model to ask.
     pub fn resume(&self, caller: Caller) {
         self.resume_every(LEASE, caller);
     }
@@ -91,7 +91,7 @@ impl AgentMemory {
     async fn carry_out(&self, follow_ups: Vec<FollowUp>, caller: &Caller) {
         let mut waiting = VecDeque::from(follow_ups);
         while let Some(follow_up) = waiting.pop_front() {
-            // The others are left to the program, which asks its models by itself.
+            // Other kinds are left to the program, which asks its models by itself.
             let can_be_asked = match follow_up.kind.as_str() {
                 "embedding" => self.embedder().is_some(),
                 _ => !self.models_of(caller).is_empty(),
@@ -108,7 +108,7 @@ impl AgentMemory {
         }
     }
 
-    /// Carries out a follow-up, and returns those that its answer leaves.
+    /// Carries out a follow-up, and returns the further follow-ups that its answer leaves.
     async fn carry_out_one(
         &self,
         follow_up: &FollowUp,
@@ -120,7 +120,7 @@ impl AgentMemory {
         let id = &follow_up.id;
         let claimed = self.unless_busy(id, || self.claim(id, LEASE)).await;
         let claimed = claimed.map_err(|error| error.to_string())?;
-        // The claim of some kinds brings the request.
+        // Follow-ups of some kinds get their full payload only with the claim.
         let claimed_one = claimed.follow_ups.iter().find(|of| of.id == *id).cloned();
         if answer_of(Ok(claimed))? != Value::Bool(true) {
             return Ok(Vec::new());
@@ -137,7 +137,7 @@ impl AgentMemory {
         answer_of(Ok(outcome)).map(|_| next)
     }
 
-    /// The answer to a follow-up of the kind `summary`.
+    /// Asks models for the answer to a follow-up of the kind `summary`.
     async fn summary(&self, follow_up: &FollowUp, caller: &Caller) -> Result<Value, String> {
         let mut request: SummaryRequest = serde_json::from_str(&follow_up.payload)
             .map_err(|error| format!("its request cannot be read: {error}"))?;

@@ -1,8 +1,8 @@
 //! Memory for AI agents, embedded: the agent-memory component with its storage on this machine.
 //!
-//! All memory semantics are in the component, which this crate carries compiled ahead of time. The
-//! crate runs each call in an instance of its own and gives it storage in the directories that were
-//! granted. It refuses access to anything else.
+//! All memory semantics are in the component, which this crate contains, compiled ahead of time. The
+//! crate runs each call in an instance of its own and gives the call storage in the granted directories.
+//! It refuses access to anything else.
 //!
 //! # Example
 //!

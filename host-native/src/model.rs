@@ -1,21 +1,21 @@
-//! Models that summarise memories, and those that give their vectors.
+//! The traits of models that summarise memories, and of models that give vectors of memories.
 
 use crate::roots::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// How long all models together have for one summary, at most.
+/// The maximum time that all models together may take for one summary.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A model that can be asked for summaries.
 pub trait Model: Send + Sync {
-    /// The name by which settings and the log of summaries know it, such as `anthropic`.
+    /// The model's name in settings and in the log of summaries, such as `anthropic`.
     fn name(&self) -> &str;
 
     /// Asks for one summary. The future is dropped at the deadline of the request.
     ///
-    /// The error is for the log of the program.
+    /// The error message is only logged.
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
@@ -24,12 +24,13 @@ pub trait Model: Send + Sync {
 
 /// A model that gives vectors of texts.
 pub trait Embedder: Send + Sync {
-    /// Its name, which stays the same: vectors are stored under it, and those of another are ignored.
+    /// The model's name. It must stay the same: vectors are stored under it, and vectors of other names
+    /// are ignored.
     fn name(&self) -> &str;
 
     /// Asks for the vector of each text, in order. The future is dropped at the deadline.
     ///
-    /// The error is for the log of the program.
+    /// The error message is only logged.
     fn embed<'a>(
         &'a self,
         texts: &'a [String],
@@ -42,7 +43,7 @@ pub trait Embedder: Send + Sync {
 pub struct EmbeddedText {
     /// The text.
     pub text: String,
-    /// 1 to 4,096 finite numbers.
+    /// The vector of the text: 1 to 4,096 finite numbers.
     pub vector: Vec<f32>,
 }
 
@@ -54,7 +55,7 @@ pub struct SummaryRequest {
     pub instructions: String,
     /// The texts to summarise, the oldest first. They are data, not instructions.
     pub memories: Vec<String>,
-    /// The longest summary that is kept.
+    /// The most characters of a summary that is stored.
     pub max_characters: usize,
     /// When the summary is given up.
     #[serde(skip, default = "Instant::now")]

@@ -1,14 +1,14 @@
-//! Requests to the servers that this program asks: models and authorization servers.
+//! The HTTP client for requests to models and authorization servers.
 
 use std::net::IpAddr;
 use ureq::Agent;
 use ureq::http::Uri;
 use ureq::tls::{RootCerts, TlsConfig};
 
-/// Reads a URL that is encrypted or of this machine: `https`, or `http` if the host is a loopback
-/// address or `localhost`. None for any other URL, and for one with a user, a query or a fragment.
+/// Reads a URL that is encrypted or on this machine: `https`, or `http` if the host is a loopback address
+/// or `localhost`. `None` for any other URL, and for a URL with a user, a query or a fragment.
 pub(crate) fn secure_url(text: &str) -> Option<Uri> {
-    // `Uri` drops a fragment.
+    // Checked here, since `Uri` drops a fragment.
     let uri: Uri = Some(text).filter(|text| !text.contains('#'))?.parse().ok()?;
     let authority = uri.authority()?;
     let is_secure = match uri.scheme_str() {
@@ -27,17 +27,18 @@ fn is_loopback(host: &str) -> bool {
     is_address || host.eq_ignore_ascii_case("localhost")
 }
 
-/// A client that asks the given host and no other: it follows no redirect and uses no proxy.
+/// An HTTP client that sends a request only to the host in its URL: it follows no redirect and uses no
+/// proxy.
 pub(crate) fn agent() -> Agent {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     Agent::config_builder()
         .tls_config(tls)
-        // By default ureq reads the variables for proxies.
+        // By default ureq uses the proxy that environment variables name.
         .proxy(None)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
-        // Requests are rare. A server would close an idle connection.
+        // Requests are rare, so a server would have closed an idle connection.
         .max_idle_connections(0)
         .user_agent(concat!("agent-memory/", env!("CARGO_PKG_VERSION")))
         .build()

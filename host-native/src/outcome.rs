@@ -5,16 +5,17 @@ use std::time::Duration;
 /// The answer of a tool or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The result as JSON, which the tool's output schema describes, or the tool's error. After an
-    /// error nothing has changed, unless storage failed during a commit: then the first changes may
-    /// stand.
+    /// The result as JSON, which the tool's output schema describes, or the tool's error. After an error
+    /// nothing has changed, unless storage failed during a commit: then some of its changes may have been
+    /// made.
     pub answer: Result<String, ToolError>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
-    /// Work that the call leaves. If the memory has models of its own, it is carried out by itself.
+    /// Work that the call leaves. If the memory or the caller has a model for it, the memory carries it
+    /// out by itself.
     pub follow_ups: Vec<FollowUp>,
-    /// The vector with which a search would answer better. If the memory has an embedder of its own,
-    /// it has been asked already.
+    /// A vector with which this search would find better results, for a program that asks its embedder by
+    /// itself. If the memory has an embedder, the search has asked it already.
     pub wants_vector: Option<WantedVector>,
 }
 
@@ -28,13 +29,13 @@ impl Outcome {
 /// An error that a tool answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
-    /// It tells the caller's next step.
+    /// The kind of error, which tells the caller's next step.
     pub category: Category,
     /// The toolset's code for the error.
     pub code: String,
     /// For a model and a person: what was wrong, where, and what to do.
     pub message: String,
-    /// The toolset's own error, with the code and the message in it, as models get it.
+    /// The toolset's own error as JSON, as models get it. It has the code and the message.
     pub json: String,
 }
 
@@ -42,9 +43,9 @@ pub struct ToolError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Category {
-    /// The arguments are wrong, or do not fit the state of the memory: call with others.
+    /// The arguments are wrong, or do not fit the state of the memory: call with other arguments.
     Invalid,
-    /// The arguments name something that does not exist: list what there is.
+    /// The arguments name something that does not exist: list what exists.
     NotFound,
     /// A limit would be exceeded: remove something, or raise the limit.
     Limit,
@@ -63,22 +64,23 @@ pub enum Category {
 /// Work that a call leaves to be done later. It stays in storage until it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowUp {
-    /// Identifies it in the answer.
+    /// The id by which it is claimed and answered.
     pub id: String,
-    /// The kind of work.
+    /// The kind of work: `summary` or `embedding`.
     pub kind: String,
-    /// JSON, whose form depends on the kind.
+    /// The request as JSON. Its form depends on the kind.
     pub payload: String,
 }
 
-/// A vector that would make an answer better. The answer is complete without it.
+/// A request for a vector that would improve the results of a search. The answer is complete without the
+/// vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedVector {
     /// The name of the embedder.
     pub model: String,
-    /// The text.
+    /// The text whose vector is wanted.
     pub text: String,
-    /// How long it is worth waiting for.
+    /// How long the search may wait for the vector.
     pub deadline: Duration,
 }
 
@@ -89,15 +91,15 @@ pub enum CallError {
     /// No mounted toolset has this tool, resource, prompt or follow-up.
     #[error("{0}")]
     NotFound(String),
-    /// The arguments are not a JSON object, or not those of the prompt.
+    /// The arguments are not a JSON object, or a prompt does not have them.
     #[error("{0}")]
     InvalidRequest(String),
-    /// A call with the same [idempotency key](crate::Caller::idempotency_key) came before, and its answer is
-    /// not the one of this call, or no longer known. This call changed nothing.
+    /// Another call with this [idempotency key](crate::Caller::idempotency_key) came before. Either it
+    /// had another tool or other arguments, or its answer is no longer known. This call changed nothing.
     #[error("{0}")]
     Repeated(String),
-    /// The host stopped the component and released everything that it held. Finished commits stand;
-    /// of an unfinished one, the first changes may stand.
+    /// The host stopped the component and released everything that it held. Finished commits remain. Some
+    /// changes of an unfinished commit may have been made.
     #[error("{message}")]
     Ended {
         /// The reason.
@@ -111,17 +113,16 @@ pub enum CallError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Its own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time), or than
+    /// The call's own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time), or than
     /// [`Limits::guest_time_for_people`](crate::Limits::guest_time_for_people) for a tool for people.
     Deadline,
-    /// It needed more than [`Limits::memory`](crate::Limits::memory).
+    /// The call needed more memory than [`Limits::memory`](crate::Limits::memory).
     Memory,
-    /// It asked storage more often than
-    /// [`Limits::storage_calls`](crate::Limits::storage_calls).
+    /// The call made more storage calls than [`Limits::storage_calls`](crate::Limits::storage_calls).
     StorageCalls,
-    /// It panicked, exceeded a fixed bound, or broke the rules of the component model.
+    /// The component panicked, exceeded a fixed limit, or broke the rules of the component model.
     Trap,
-    /// The caller cancelled it, or the program is closing.
+    /// The caller cancelled the call, or the program is closing.
     GivenUp,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Queue(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// How many are served at once.
+    /// How many places are served at once.
     served: usize,
     joined: u64,
     places: BTreeMap<u64, Option<Waker>>,
@@ -23,7 +23,7 @@ impl Queue {
         Queue(Arc::new(Mutex::new(State { served, joined: 0, places: BTreeMap::new() })))
     }
 
-    /// Takes the last place.
+    /// Takes a place at the end of the queue.
     pub(crate) fn join(&self) -> Place {
         let number = self.with(|state| {
             state.joined += 1;

@@ -1,4 +1,4 @@
-//! The format of registries, by pure functions of the component.
+//! Parses and edits registries by pure functions of the component.
 
 use crate::call::Call;
 use crate::description::Audience;
@@ -8,11 +8,11 @@ use crate::storage::{RegistryFormat, Storage, StorageOptions};
 use std::fmt;
 use std::sync::Arc;
 
-/// The component's functions for registries. Each runs in an instance of its own, which has nothing
-/// granted. A call of the component may be waiting for it on the same thread.
+/// The component's functions for registries. Each runs in an instance of its own, to which no place is
+/// granted. A call of the component may wait for such a function on the same thread.
 pub(crate) struct ComponentFormat {
     engine: Arc<Engine>,
-    /// Grants nothing.
+    /// A storage without grants.
     storage: Storage,
 }
 

@@ -19,16 +19,17 @@ const MAX_BYTES: usize = 32 << 20;
 
 type Answer = Result<Outcome, CallError>;
 
-/// The keys of one memory, with the answers of their calls.
+/// The idempotency keys that came to a memory and to those of its tenants, with the answers of their
+/// calls.
 #[derive(Default)]
 pub(crate) struct Repeats(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
     calls: HashMap<Arc<str>, Made>,
-    /// The keys of these calls, the oldest answer first.
+    /// The keys of `calls`, ordered by the time of their answers, the oldest first.
     order: VecDeque<Arc<str>>,
-    /// The size of all answers.
+    /// The size of all answers in bytes.
     bytes: usize,
 }
 
@@ -36,7 +37,7 @@ struct Known {
 struct Made {
     since: Instant,
     request: u64,
-    /// None while it is in progress.
+    /// `None` while the call is in progress.
     answer: watch::Receiver<Option<Answer>>,
     bytes: usize,
 }
@@ -52,14 +53,15 @@ impl Awaited {
     }
 }
 
-/// The first call with a key, which is to be made.
+/// The right to make the first call with a key.
 pub(crate) struct First {
     key: Arc<str>,
     answer: watch::Sender<Option<Answer>>,
 }
 
 impl Drop for First {
-    /// A call that panics has no answer. It may have changed something, so it is not made anew.
+    /// Gives an error as the answer if there is none because the call panicked. The call may have changed
+    /// something, so its repetitions get this error and are not made.
     fn drop(&mut self) {
         self.answer.send_if_modified(|answer| {
             let is_missing = answer.is_none();
@@ -73,7 +75,8 @@ impl Drop for First {
 }
 
 impl Repeats {
-    /// Takes a call with a key. It is to be made if it is the first one.
+    /// Registers a call with a key. Returns its future answer and, if it is the first call with the key,
+    /// a [`First`]: then the caller makes the call.
     ///
     /// # Errors
     ///
@@ -101,8 +104,8 @@ impl Repeats {
         Ok((Awaited(answer), Some(First { key, answer: sender })))
     }
 
-    /// Gives the answer of the first call to all who wait for it. It is remembered unless it says that
-    /// nothing was changed: then a repetition is made anew.
+    /// Gives the answer of the first call to all who wait for it. The answer is remembered only if the
+    /// call may have changed something: otherwise a later repetition is made as a new call.
     pub fn answer(&self, first: First, answer: Answer) {
         let mut known = self.known();
         if may_have_changed(&answer) {
@@ -117,7 +120,7 @@ impl Repeats {
         } else {
             known.forget(&first.key);
         }
-        // Those who wait have the receiver.
+        // Those who wait hold a receiver of their own.
         first.answer.send_replace(Some(answer));
         known.forget_old(Instant::now());
     }
@@ -128,7 +131,8 @@ impl Repeats {
 }
 
 impl Known {
-    /// Forgets answers that are too old or too many, but no call that is in progress.
+    /// Forgets the answers that are too old, and the oldest ones beyond the limits. Calls in progress are
+    /// not forgotten.
     fn forget_old(&mut self, now: Instant) {
         let mut in_progress = VecDeque::new();
         while let Some(oldest) = self.order.pop_front() {
@@ -161,18 +165,18 @@ impl Known {
     }
 }
 
-/// The message for a key that came with something else.
+/// The message for a key that came before with another tool or other arguments.
 const OTHER_CALL: &str = "the idempotency key belongs to another call, with another tool or other arguments: \
                           give each call a key of its own";
 
-/// A number for a call, for this process.
+/// A hash of a call's tool and arguments, valid in this process.
 fn number_of(tool: &str, arguments: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (tool, arguments).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Whether the memory may differ after this answer.
+/// Whether a call with this answer may have changed the memory.
 fn may_have_changed(answer: &Answer) -> bool {
     match answer {
         Ok(Outcome { answer: Ok(_), .. }) | Err(CallError::Ended { .. }) => true,

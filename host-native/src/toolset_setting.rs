@@ -6,32 +6,32 @@ use serde_json::{Map, Value};
 /// A toolset's own setting.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ToolsetSetting {
-    /// Its name in the toolset.
+    /// The setting's name in the toolset.
     pub name: String,
     /// The JSON Schema of a value.
     pub schema: Map<String, Value>,
-    /// Its default, in words.
+    /// The default, in words.
     pub default_text: String,
-    /// One line for a person.
+    /// A help text of one line.
     pub help: String,
-    /// More for a person.
+    /// Further help text.
     #[serde(default)]
     pub more: String,
-    /// A line for each value of an `enum`.
+    /// A help text of one line for each value of an `enum`.
     #[serde(default)]
     pub values: Map<String, Value>,
     /// The name of a command-line option.
     pub flag: String,
     /// Environment variables of other programs with the same meaning.
     pub environment: Vec<String>,
-    /// Whether it is a path.
+    /// Whether the value is a path.
     pub is_path: bool,
-    /// Whether its value must not be shown.
+    /// Whether the value is secret, so that it must not be shown.
     pub is_secret: bool,
 }
 
 impl ToolsetSetting {
-    /// The values that it accepts, in words.
+    /// The values that the setting accepts, in words.
     pub fn accepts(&self) -> String {
         if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
             let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
@@ -51,7 +51,7 @@ impl ToolsetSetting {
         }
     }
 
-    /// Whether its schema accepts a value.
+    /// Whether the setting's schema accepts a value.
     pub fn takes(&self, value: &Value) -> bool {
         if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
             return words.contains(value);
@@ -71,7 +71,7 @@ impl ToolsetSetting {
         }
     }
 
-    /// The value of a text from a command line; none if the setting does not accept it.
+    /// Reads a value from a text of a command line. `None` if the setting does not accept it.
     pub fn parse(&self, text: &str) -> Option<Value> {
         let value = match self.kind() {
             "integer" => text.parse::<u64>().ok()?.into(),
@@ -85,7 +85,7 @@ impl ToolsetSetting {
         self.takes(&value).then_some(value)
     }
 
-    /// Whether it is on or off.
+    /// Whether the value is a boolean.
     pub fn is_switch(&self) -> bool {
         self.kind() == "boolean"
     }

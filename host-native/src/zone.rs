@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The time zone of calls, as the component gets it.
 pub(crate) struct CallZone {
-    /// None: the machine's at the time of each call.
+    /// The zone of the settings. `None`: the machine's zone at the time of each call.
     given: Option<TimeZone>,
-    /// The last zone of a call with its offsets, which are found once.
+    /// The zone of the last call with its offsets, which are computed only when the zone changes.
     last: Mutex<Option<(TimeZone, Arc<Zone>)>>,
 }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinError;
 
-/// The component with its settings and grants. A clone refers to the same memory.
+/// The memory: the component with its settings and granted places. A clone refers to the same memory.
 #[derive(Clone)]
 pub struct AgentMemory {
     mounted: Arc<Mounted>,
@@ -37,7 +37,7 @@ pub struct AgentMemory {
 pub(crate) struct Mounted {
     pub(crate) engine: Arc<Engine>,
     pub(crate) settings: toolbox::Settings,
-    /// The only agents of every caller, or all.
+    /// The agents to which every call is bound. `None`: all agents.
     pub(crate) agents: Option<Vec<String>>,
     pub(crate) toolsets: Vec<MountedToolset>,
     pub(crate) tools: Vec<Tool>,
@@ -109,7 +109,7 @@ impl AgentMemory {
         &self.mounted.tools
     }
 
-    /// The mounted tools for models, in the same order.
+    /// The mounted tools for models, in the order that users should see.
     #[cfg(feature = "mcp")]
     pub(crate) fn tools_for_models(&self) -> impl Iterator<Item = &Tool> {
         self.tools().iter().filter(|tool| tool.audience == Audience::Model)
@@ -196,7 +196,7 @@ impl AgentMemory {
         }
     }
 
-    /// Runs a call, also if it is a repetition.
+    /// Runs a call without looking at its idempotency key.
     async fn call_anew(
         &self,
         arrival: Arrival,
@@ -292,9 +292,9 @@ impl AgentMemory {
         .await
     }
 
-    /// Lists at most 100 follow-ups that wait in storage, of agents that the caller reaches. They are
-    /// the follow-ups of the outcome. One with a lease is left out until the lease ends. Without a
-    /// model and without an embedder there are none.
+    /// Lists at most 100 follow-ups that wait in storage, of agents that the caller reaches. They are the
+    /// `follow_ups` of the outcome. A follow-up with a lease is left out until the lease ends. The list
+    /// is empty if the memory has neither a model nor an embedder.
     ///
     /// # Errors
     ///
@@ -307,9 +307,9 @@ impl AgentMemory {
         self.read_only(caller, |engine, call, context| engine.pending(call, context)).await
     }
 
-    /// Claims a follow-up for the time of the lease, in whole seconds. The result is `true`, or
-    /// `false` if somebody else has a lease or nothing is left to do. If the follow-ups of the outcome
-    /// have the same id, that one is to be carried out.
+    /// Claims a follow-up for the time of the lease, in whole seconds. The result is `true`, or `false`
+    /// if somebody else has a lease or nothing is left to do. If a follow-up of the outcome has this id,
+    /// carry out that follow-up, whose payload is complete.
     ///
     /// # Errors
     ///
@@ -394,7 +394,7 @@ impl AgentMemory {
         self.on_a_thread(self.mounted.arrivals.receive(false), Audience::Model, caller, run).await
     }
 
-    /// Runs a call on a thread that may block, until it ends or its future is dropped.
+    /// Runs a call on a thread for blocking work. If the future is dropped, the call is cancelled.
     async fn on_a_thread(
         &self,
         arrival: Arrival,

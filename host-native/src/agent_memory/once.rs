@@ -8,7 +8,8 @@ use crate::outcome::{CallError, Outcome};
 use std::sync::Arc;
 
 impl AgentMemory {
-    /// Runs a call, unless it is a repetition: then it waits for the answer of the first one.
+    /// Runs a call with an idempotency key. A repetition is not run: it waits for the answer of the first
+    /// call.
     ///
     /// A client repeats a call because it has lost the connection. So the call goes on if its future is
     /// dropped.
@@ -20,10 +21,11 @@ impl AgentMemory {
         arguments: &str,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        // Tenants may use the same keys. The memory of one lives as long as the process.
+        // Two tenants may use the same key, so the address of the tenant's memory is a part of it. A
+        // tenant's memory lives as long as the process, so its address is never that of another tenant.
         let of_tenant = format!("{:p} {key}", Arc::as_ptr(&self.own));
         let (awaited, first) = self.mounted.repeats.take(&of_tenant, tool, arguments)?;
-        // A repetition gives up its place among the calls: the first one may wait for it.
+        // A repetition gives up its place among the calls: the first call may be waiting for that place.
         if let Some(first) = first {
             let memory = self.clone();
             let tool = tool.to_owned();
@@ -38,7 +40,8 @@ impl AgentMemory {
         awaited.answer().await
     }
 
-    /// Runs a call that this process has not made, unless another one has.
+    /// Runs a call that this process has not made yet, unless the database server has its key: then
+    /// another process has made it.
     async fn call_unless_made(
         &self,
         key: String,
@@ -51,7 +54,7 @@ impl AgentMemory {
             return Err(CallError::made_before());
         }
         let answer = self.call_anew(arrival, tool, arguments, caller).await;
-        // Its error may come from what the same call has changed meanwhile, on another server.
+        // The error may be due to a repetition of this call that another server has run meanwhile.
         let is_error = answer.as_ref().is_ok_and(|outcome| outcome.answer.is_err());
         if is_error && self.has_call_key(&key).await {
             return Err(CallError::made_before());
@@ -59,7 +62,8 @@ impl AgentMemory {
         answer
     }
 
-    /// Whether the database server has the key. Where it cannot be asked, the commit finds it out.
+    /// Whether the database server has the key. `false` also if the server cannot be asked: then the
+    /// commit fails if it has the key.
     async fn has_call_key(&self, key: &str) -> bool {
         let storage = self.own.storage.clone();
         let key = key.to_owned();

@@ -19,7 +19,7 @@ impl Own {
     }
 }
 
-/// The memories of the tenants that have come, by name. A name stands for the same tenant for good.
+/// The memories of the tenants that were served so far, by name. A name always means the same tenant.
 #[derive(Default)]
 pub(crate) struct Tenants(Mutex<BTreeMap<String, Arc<Own>>>);
 
@@ -28,7 +28,7 @@ impl Tenants {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// The memory of a tenant, and whether it is the one that was made now.
+    /// Returns the memory of a tenant, and whether it was made by this call.
     pub(super) fn add(&self, name: &str, make: impl FnOnce() -> Own) -> (Arc<Own>, bool) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(name) {

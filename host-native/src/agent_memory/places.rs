@@ -12,8 +12,9 @@ impl AgentMemory {
         &self.own.storage
     }
 
-    /// The directory of the place with this label, or that of its file; none if that place is not
-    /// granted. The part that existed when this was built is canonical.
+    /// The directory of the place with this label; if the place is a file, the directory of that file.
+    /// `None` if the place is not granted, or is a family or on a database server. The part of the path
+    /// that existed when the memory was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.own.storage.place_directory(label)
     }
@@ -54,8 +55,8 @@ impl AgentMemory {
     /// Runs a read-only statement on a kept database of the place that is granted under a label, and
     /// returns at most `max_rows` rows.
     ///
-    /// A program that opens such a file with a SQLite library of its own, in the same process, drops
-    /// the locks of this one when it closes the file. Dropping the future interrupts the statement.
+    /// Do not open the database's file with another SQLite library in the same process: when it closes
+    /// the file, the locks of this library are lost. Dropping the future interrupts the statement.
     ///
     /// # Errors
     ///
@@ -84,8 +85,8 @@ impl AgentMemory {
         on_a_blocking_thread(move || database.query(&statement, max_rows)).await
     }
 
-    /// Runs SQLite's own check on a kept database of the place that is granted under a label: what it
-    /// complains about, at most twenty complaints. Empty if the database is sound.
+    /// Runs SQLite's own check on a kept database of the place that is granted under a label. Returns its
+    /// complaints, at most twenty; none if the database is sound.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ impl AgentMemory {
     ///
     /// # Errors
     ///
-    /// Why one of them does not. The message may have a path.
+    /// The reason why one of the places takes no writes. The message may have a path.
     #[cfg(feature = "http")]
     pub(crate) async fn check_writable(&self) -> Result<(), storage::Error> {
         let own = self.own.clone();
@@ -123,7 +124,7 @@ impl AgentMemory {
     }
 }
 
-/// Interrupts a statement that nobody waits for any longer.
+/// Interrupts the current statement of the database when this is dropped.
 struct InterruptOnDrop(storage::Database);
 
 impl Drop for InterruptOnDrop {

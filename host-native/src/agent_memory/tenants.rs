@@ -8,12 +8,13 @@ use crate::storage::{self, Storage};
 use std::sync::Arc;
 
 impl AgentMemory {
-    /// The memory of a tenant of the [database](crate::database): what no other tenant reads or changes.
-    /// Toolsets, models and settings are the same. It has nothing of the tenant 0, to which this memory
-    /// belongs, and no place on the disk of this machine but the repositories.
+    /// Returns the memory of a tenant of the [database](crate::database). No other tenant reads or
+    /// changes what is in it. It has the toolsets, models and settings of this memory, but no data of the
+    /// tenant 0, to which this memory belongs. Of the places on the disk of this machine, it has only the
+    /// repositories.
     ///
-    /// Follow-ups that the tenant has left are carried out from the first time on, as by
-    /// [`resume`](AgentMemory::resume).
+    /// The first call for a tenant also begins to carry out the follow-ups that wait in its storage, as
+    /// [`resume`](AgentMemory::resume) does.
     ///
     /// # Errors
     ///
@@ -39,7 +40,7 @@ impl AgentMemory {
         Ok(memory)
     }
 
-    /// Writes in the log whether tenants can be served, and kept apart by the database itself.
+    /// Logs a warning if tenants cannot be served, or if the database itself does not keep them apart.
     #[cfg(feature = "http")]
     pub(crate) async fn warn_of_tenants(&self) {
         let storage = self.own.storage.clone();

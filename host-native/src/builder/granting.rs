@@ -101,7 +101,7 @@ impl Granting<'_> {
                 let format = self.format.clone();
                 return self.grant_family(place, FamilyMembers::Registry { path, format });
             }
-            // A kind of place that this host does not have.
+            // This host does not know this kind of place.
             _ => return Ok(()),
         };
         let wanted = Wanted::Place(NamedPlace {
@@ -145,7 +145,7 @@ impl Granting<'_> {
         }
     }
 
-    /// Checks that each label of given places is that of a family.
+    /// Checks that each label for which the builder names places is the label of a family.
     pub(super) fn check_labels(&self, description: &Description) -> Result<(), BuildError> {
         let places = || description.toolsets.iter().flat_map(|toolset| &toolset.places);
         let is_family = |label: &String| places().any(|at| at.is_family() && at.label == *label);
@@ -158,14 +158,14 @@ impl Granting<'_> {
     }
 }
 
-/// Whether a database server can hold a place: one with documents, or one whose databases can be tables.
+/// Whether a database server can hold a place: it has documents, or databases that can be tables.
 #[cfg(feature = "postgres")]
 fn is_for_server(place: &PlaceDescription) -> bool {
     place.kind == "directory" || place.is_family() || !tables(place).is_empty()
 }
 
-/// The names of the databases of a place whose tables a server has. The rows of a table tell no place
-/// of a family from another.
+/// The names of the databases of a place that are tables on a server. Empty for a family: the rows of a
+/// table do not say to which place of the family they belong.
 #[cfg(feature = "postgres")]
 fn tables(place: &PlaceDescription) -> Vec<String> {
     let has_tables =
@@ -188,10 +188,11 @@ fn databases(place: &PlaceDescription) -> Vec<String> {
     place.databases.iter().map(|database| database.name.clone()).collect()
 }
 
-/// The directories that default paths are below; none without a home directory.
+/// The directories that default paths are below. Each is `None` if it was not given and there is no home
+/// directory.
 pub(super) struct Directories {
     data: Option<PathBuf>,
-    /// For files that people edit: the data directory if it was given.
+    /// The directory for files that people edit. If a data directory was given, it is that one.
     configuration: Option<PathBuf>,
 }
 
@@ -203,7 +204,8 @@ impl Directories {
         }
     }
 
-    /// The default path of a place; none without the directory that it is below.
+    /// The default path of a place. `None` if there is no directory for it, or if the path is not
+    /// absolute.
     fn default_path(&self, path: &str) -> Option<PathBuf> {
         match path.split_once(':') {
             Some(("data", name)) => Some(self.data.as_ref()?.join(name)),
@@ -213,7 +215,8 @@ impl Directories {
     }
 }
 
-/// A path, with a leading `~/` for the home directory.
+/// Replaces a leading `~` by the home directory. Returns the path unchanged if it has none, or if there
+/// is no home directory.
 pub(crate) fn below_home(path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     match (path.strip_prefix("~"), std::env::home_dir()) {

@@ -1,4 +1,4 @@
-//! The settings of an [`AgentMemory`], and how they become one.
+//! The builder of an [`AgentMemory`].
 
 mod error;
 mod granting;
@@ -26,21 +26,21 @@ pub use error::BuildError;
 pub(crate) use granting::below_home;
 use granting::{Directories, Granting};
 
-/// In minutes.
+/// A day in minutes.
 const DAY: i32 = 24 * 60;
 
 /// Builds an [`AgentMemory`]. By default it mounts the default toolsets and is granted nothing.
 #[derive(Clone)]
 #[must_use]
 pub struct Builder {
-    /// None: the default toolsets.
+    /// The names of the toolsets to mount. `None`: the default toolsets.
     toolsets: Option<Vec<String>>,
     allowed: Vec<PathBuf>,
-    /// None: the platform's.
+    /// `None`: the platform's directory for the data of programs.
     data_directory: Option<PathBuf>,
-    /// Toolset, name and value.
+    /// The settings of toolsets: the toolset, the name and the value.
     settings: Vec<(String, String, Value)>,
-    /// None: all.
+    /// The agents to which calls are bound. `None`: all agents.
     agents: Option<Vec<String>>,
     /// The places of families, by label and name.
     members: BTreeMap<String, BTreeMap<String, PathBuf>>,
@@ -101,15 +101,15 @@ impl Builder {
         self
     }
 
-    /// Mounts these toolsets, instead of the default ones; `all` mounts every one. With any of them
-    /// come those that have a setting to leave them out, unless it is `true`.
+    /// Mounts these toolsets instead of the default ones; `all` mounts every toolset. Toolsets that have
+    /// a setting to leave them out are mounted, too, unless that setting is `true`.
     pub fn toolsets<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Builder {
         self.toolsets = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Grants a directory: the repository at it, and those below it. May be called again for
-    /// another.
+    /// Grants a directory: the repository at this path and those below it. May be called again for
+    /// further directories.
     pub fn allow(mut self, directory: impl Into<PathBuf>) -> Builder {
         self.allowed.push(directory.into());
         self
@@ -137,16 +137,16 @@ impl Builder {
         self
     }
 
-    /// Binds every call to these agents: what a caller [reaches](crate::Reach) is among them. With
-    /// exactly one, a request that names no agent is for that one. By default calls are not bound.
+    /// Binds every call to these agents: a caller [reaches](crate::Reach) no others. With exactly one
+    /// agent, a request that names no agent is for that agent. By default calls are not bound.
     pub fn agents<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Builder {
         self.agents = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
     /// Grants one place of a family, by the family's label and a name. [`Image::description`] lists the
-    /// families. The path is absolute or begins with `~/`, and no symbolic link leads to
-    /// it. May be called again for others.
+    /// families. The path is absolute or begins with `~/`, and has no symbolic links. May be called again
+    /// for further places.
     ///
     /// The family then has these places only: it has no registry, and calls create no further ones.
     pub fn place(
@@ -180,8 +180,8 @@ impl Builder {
         self
     }
 
-    /// Lets reading leave everything as it is: what a killed program left in a write-ahead log stays
-    /// there, and no derived database is used, so that a search is slower.
+    /// Lets read-only calls change no file. What a killed program left in a write-ahead log stays there.
+    /// No derived database is used, so searches are slower.
     pub fn looks_only(mut self) -> Builder {
         self.storage.looks_only = true;
         self
@@ -212,14 +212,15 @@ impl Builder {
         self
     }
 
-    /// Adds a model that is asked for summaries, after those that were added before. It is asked in
-    /// a task of its own, after the call was answered.
+    /// Adds a model that is asked for summaries, after those that were added before. The model is asked
+    /// after the call was answered, in a task of its own.
     pub fn model(mut self, model: Arc<dyn Model>) -> Builder {
         self.models.push(model);
         self
     }
 
-    /// Sets how long all models together have for one summary: 30 s by default, and at most.
+    /// Sets how long all models together may take for one summary: 30 s by default, which is also the
+    /// maximum.
     pub fn model_timeout(mut self, timeout: Duration) -> Builder {
         self.model_timeout = timeout;
         self
@@ -235,8 +236,8 @@ impl Builder {
         self
     }
 
-    /// Sets the model that is asked for the vectors of memories, in a task of its own after the call
-    /// was answered, and for those of queries.
+    /// Sets the model that is asked for the vectors of memories, in a task of its own after the call was
+    /// answered, and for the vectors of queries, during the search.
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Builder {
         self.embedder = Some(embedder);
         self
@@ -261,16 +262,16 @@ impl Builder {
     ///
     /// It takes some milliseconds. It needs no tokio runtime: only calls do.
     ///
-    /// On Linux, the machine code runs where the program's file is mapped. Only one memory of a
-    /// process at a time does that: each other one copies the code, which takes 14 MB.
+    /// On Linux, the machine code runs where the program's file is mapped. Only one memory of a process
+    /// at a time can do that: each further memory copies the code, which takes 14 MB.
     ///
     /// # Errors
     ///
     /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a
-    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day
-    /// or more or beside a time zone, a database server that cannot be used, or a machine that cannot
-    /// run the component's code. A place whose
-    /// path something of another kind occupies is no error here: only the calls that need it fail.
+    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day or
+    /// more or beside a time zone, a database server that cannot be used, or a machine that cannot run
+    /// the component's code. If something of another kind is at the path of a place, this is no error
+    /// here: only the calls that need the place fail.
     pub fn build(mut self) -> Result<AgentMemory, BuildError> {
         let zone = self.zone()?;
         if let Some(directory) = &self.data_directory {
@@ -346,7 +347,7 @@ impl Builder {
         Ok(AgentMemory::new(mounted, storage))
     }
 
-    /// The time zone. None: the machine's.
+    /// The time zone of calls. `None`: the machine's zone at the time of each call.
     fn zone(&self) -> Result<Option<TimeZone>, BuildError> {
         match (&self.time_zone, self.utc_offset_minutes) {
             (Some(_), Some(_)) => Err(BuildError::TwoZones),
@@ -394,7 +395,7 @@ impl Builder {
     }
 }
 
-/// Refuses a path that cannot be meant, as with an unexpanded variable.
+/// Refuses a path that is probably a mistake, such as one with an unexpanded variable.
 fn check_path(what: &str, path: &str) -> Result<(), BuildError> {
     path_mistake(path).map_or(Ok(()), |mistake| {
         Err(BuildError::Setting(format!("{what} is `{path}`, which {mistake}")))

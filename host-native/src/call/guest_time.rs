@@ -52,12 +52,12 @@ fn thread_time() -> Duration {
 }
 
 impl GuestTime {
-    /// Starts now.
+    /// A time that starts now.
     pub(crate) fn new() -> Self {
         GuestTime(Measure::WallClock { before: Duration::ZERO, since: Some(Instant::now()) })
     }
 
-    /// The host begins to work.
+    /// Stops the time: the host begins to work.
     pub(crate) fn stop(&mut self) {
         match &mut self.0 {
             Measure::WallClock { before, since } => {
@@ -67,7 +67,7 @@ impl GuestTime {
         }
     }
 
-    /// The call's own code continues.
+    /// Starts the time again: the call's own code continues.
     pub(crate) fn go_on(&mut self) {
         match &mut self.0 {
             Measure::WallClock { since, .. } => *since = Some(Instant::now()),

@@ -1,5 +1,5 @@
-//! The engine's limits of a call, and the error where it exceeds one. The limits of storage are in
-//! `storage/`.
+//! The engine's limits of a call, and the error of a call that exceeds a limit. The limits of storage are
+//! in `storage/`.
 
 use crate::Audience;
 use std::time::Duration;
@@ -14,14 +14,15 @@ use wasmtime::{ResourceLimiter, Result};
 /// to storage at once, and 4 KiB of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Its linear memory in bytes. 256 MiB.
+    /// The maximum linear memory of the call in bytes. 256 MiB.
     pub memory: usize,
-    /// The maximum run time of its own code, in steps of [`TICK`](Limits::TICK). Waiting for a
+    /// The maximum run time of the call's own code, in steps of [`TICK`](Limits::TICK). Waiting for a
     /// lock, for the disk or for other calls does not count. 2 s.
     pub guest_time: Duration,
-    /// The same for a tool for people, such as a conversion of the longest file of memories. 60 s.
+    /// The maximum run time of the call's own code for a tool for people, such as the conversion of a
+    /// long file of memories. 60 s.
     pub guest_time_for_people: Duration,
-    /// How many storage calls it may make. 100,000.
+    /// The maximum number of storage calls. 100,000.
     pub storage_calls: u32,
     /// How long one SQL statement may run. It does not count as `guest_time`. 30 s.
     pub statement_time: Duration,
@@ -48,7 +49,7 @@ impl Limits {
     /// How many bytes the component may pass in one storage call: four times the longest document.
     pub(crate) const TRANSFER: usize = 64 << 20;
 
-    /// How many bytes of the component's output are kept.
+    /// How many bytes of what the component prints are kept for error messages.
     pub(crate) const PRINTED: usize = 4 << 10;
 }
 

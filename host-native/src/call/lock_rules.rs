@@ -3,12 +3,12 @@
 
 use crate::storage::{Error, ErrorCode, LockKey};
 
-/// The locks of a call so far. A place is identified by the key of its lock.
+/// The locks that a call holds. A place is identified by the key of its lock.
 #[derive(Debug, Default)]
 pub(crate) struct LockRules {
-    /// The place of its writer, while it has one.
+    /// The place that the call's writer locks. `None` while the call has no writer.
     place: Option<LockKey>,
-    /// The number of its writer among the call's resources, while it has one.
+    /// The number of the call's writer among its resources. `None` while the call has no writer.
     pub(crate) writer: Option<u32>,
     transaction: Option<Transacts>,
 }

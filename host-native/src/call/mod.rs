@@ -24,7 +24,7 @@ use guest_time::GuestTime;
 use limits::Size;
 use lock_rules::LockRules;
 
-/// The name of a database for a call.
+/// Identifies a database that a call has open.
 pub(crate) type DatabaseKey = (storage::Place, String, storage::DatabaseKind);
 
 /// The state of one call: its grants, its limits and everything that it has opened.
@@ -41,13 +41,13 @@ pub(crate) struct Call {
     pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
     pub(crate) writer_place: Option<queue::Place>,
-    /// The source of further granted directories, until it was asked.
+    /// The source of further granted directories. `None` once it was asked, or if the caller has none.
     pub(crate) roots: Option<Arc<dyn Roots>>,
-    /// The directories that `roots` named.
+    /// The directories that `roots` returned.
     pub(crate) granted: Vec<PathBuf>,
-    /// The directories with the only repositories of the caller, or all.
+    /// The caller reaches only repositories in these directories. `None`: all that are granted.
     pub(crate) only: Option<Vec<PathBuf>>,
-    /// The key of a call that is made once.
+    /// The idempotency key of the call, if it has one.
     pub(crate) key: Option<Arc<storage::CallKey>>,
     pub(crate) size: Size,
     printed: Vec<u8>,
@@ -67,13 +67,13 @@ impl Drop for Call {
 /// How a call waits for a lock or for the client, and how it is cancelled.
 pub(crate) struct Cancellation {
     runtime: Handle,
-    /// Cancelled when the caller is gone.
+    /// Cancelled when the caller has dropped the call's future.
     token: CancellationToken,
     databases: Databases,
 }
 
 impl Cancellation {
-    /// Makes both ends; needs a tokio runtime.
+    /// Returns the call's end and the caller's end. Needs a tokio runtime.
     pub(crate) fn new() -> (Cancellation, CancelOnDrop) {
         let token = CancellationToken::new();
         let databases = Databases::default();
@@ -155,8 +155,8 @@ impl Call {
         }
     }
 
-    /// Runs one storage call of the component. If the call is cancelled or has made too many, it
-    /// ends instead. The time does not count as the component's own.
+    /// Runs one storage call of the component. Ends the call instead if it is cancelled or has made too
+    /// many storage calls. The time of the storage call does not count as the component's own.
     pub(crate) fn asked<T>(&mut self, work: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         self.storage_calls += 1;
         if self.storage_calls > self.storage_calls_limit {

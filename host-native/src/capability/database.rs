@@ -30,7 +30,7 @@ impl Host for Call {
 }
 
 impl Call {
-    /// The database of this name. It keeps the same connection for the whole call.
+    /// Opens a database, or returns the one that the call has open: a call uses one connection to it.
     fn database(
         &mut self,
         key: DatabaseKey,
@@ -146,7 +146,7 @@ impl HostTransaction for Call {
     }
 
     fn drop(&mut self, transaction: Resource<Transaction>) -> Result<()> {
-        // A rollback is the host's work.
+        // Dropping the transaction rolls it back. That time does not count as the component's own.
         self.asked(|call| {
             call.opened.delete(transaction)?;
             call.lock_rules.ended();

@@ -80,15 +80,16 @@ impl Call {
         self.storage.list_places_within(kind, &self.granted, self.only.as_deref())
     }
 
-    /// Asks the call's `roots` for more granted directories. False if there is nothing to ask, or
-    /// they were asked before.
+    /// Asks the call's `roots` for more granted directories. Returns `false` if the call has no `roots`,
+    /// or if they were asked before.
     fn ask_roots(&mut self) -> Result<bool> {
         let Some(roots) = self.roots.take() else { return Ok(false) };
         self.granted = self.wait(roots.roots())?;
         Ok(true)
     }
 
-    /// The documents of a tree: through the call's writer, if it has one of that place.
+    /// The documents of a tree. If the call has a writer of the tree's place, they are read through that
+    /// writer.
     fn reader(&self, tree: &Resource<Tree>) -> Result<&dyn storage::Documents> {
         let tree = self.opened.get(tree)?;
         Ok(match self.lock_rules.writer_of(tree.lock_key()) {
@@ -107,8 +108,8 @@ impl Call {
         })
     }
 
-    /// Creates a place after every writer that arrived earlier has asked for its lock. The call goes
-    /// on before the later ones.
+    /// Creates a place after every writer that arrived earlier has asked for its lock. The call keeps its
+    /// place among the writers.
     async fn created(
         writer_place: Option<&queue::Place>,
         storage: &storage::Storage,

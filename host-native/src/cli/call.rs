@@ -9,7 +9,7 @@ use std::io::Read;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long the program waits for what the call leaves to an embedder.
+/// How long the program waits for the follow-ups of the call.
 const FOLLOW_UPS: Duration = Duration::from_secs(30);
 
 /// The hint for arguments that are not an object: a shell may have changed them.
@@ -49,7 +49,7 @@ impl Call {
     }
 }
 
-/// The arguments that a command line gives.
+/// Reads the arguments of the tool from the command line or, for `-`, from standard input.
 pub(super) fn read(arguments: String) -> Result<String, Error> {
     match arguments.as_str() {
         "-" => from_standard_input(),

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The most bytes of a file with a URL.
+/// The most bytes of the file that has the URL.
 const MAX_URL: u64 = 4096;
 
 /// Prepare or check the PostgreSQL database that servers share.
@@ -139,7 +139,7 @@ impl DatabaseArgs {
         })
     }
 
-    /// The database that a command needs.
+    /// The database of the options. An error if none is given.
     fn required(&self) -> Result<DatabaseOptions, Error> {
         self.options()?.ok_or_else(|| {
             Error::usage(
@@ -148,7 +148,7 @@ impl DatabaseArgs {
         })
     }
 
-    /// The database at the URL of another option. If it is empty, that of these options.
+    /// The database at the URL of another option. If that URL is empty, the database of these options.
     pub(super) fn at(&self, option: &str, url: &OsString) -> Result<DatabaseOptions, Error> {
         if is_blank(url) {
             return self.required();
@@ -162,7 +162,7 @@ impl DatabaseArgs {
         self.with_pool(read_url(&url)?)
     }
 
-    /// The database that is given; none if there is none.
+    /// The database of the options. `None` if none is given.
     fn options(&self) -> Result<Option<DatabaseOptions>, Error> {
         let url = Setting::parse("--database-url", self.database_url.as_ref());
         let file = Setting::parse("--database-url-file", self.database_url_file.as_ref());
@@ -195,7 +195,7 @@ impl DatabaseArgs {
     }
 }
 
-/// The URL in a setting, which no message has.
+/// Reads the URL in a setting. Messages never contain the URL.
 fn read_url(setting: &Setting) -> Result<DatabaseUrl, Error> {
     let source = setting.source();
     let parsed = setting.read("", |text| Some(text.parse::<DatabaseUrl>()));
@@ -204,7 +204,7 @@ fn read_url(setting: &Setting) -> Result<DatabaseUrl, Error> {
 }
 
 fn read_file(file: &Setting) -> Result<DatabaseUrl, Error> {
-    // The URL itself by mistake: no message may have it.
+    // The user gave the URL itself instead of a file: no message may contain it.
     if file.read("", |text| Some(text.contains("://"))).unwrap_or_default() {
         let source = file.source();
         return Err(Error::usage(format!(

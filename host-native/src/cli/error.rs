@@ -25,7 +25,7 @@ impl Error {
         Error { message: message.to_string(), status: Self::STORAGE }
     }
 
-    /// Adds a text to its message.
+    /// Adds a text to the error's message.
     pub(super) fn adding(mut self, text: &str) -> Self {
         self.message += text;
         self

@@ -61,11 +61,11 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
         Owner::Hosts => {
             if exists {
                 let directory = open()?;
-                // A plugin that is still open is refused from now on, before its next rename.
+                // From now on, a plugin that still runs is refused before its next rename.
                 remove_mark(&directory).map_err(failed)?;
                 owner::take_from_plugins(&directory).map_err(failed)?;
             }
-            // This makes the lock file, which is the sign of the other hosts.
+            // This creates the lock file, which marks the place as written by the other hosts.
             lock_layout(layout, DEFAULT_LOCK_WAIT).map(drop)
         }
         Owner::Plugins => {
@@ -93,10 +93,11 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     if has_git {
         layouts.push(Layout::from_repository(Repository::resolve(&shown, &[grant])?)?);
     } else if !path.join(OWN).is_dir() {
-        // Nobody has written here yet. A directory of a repository is an error of the user then.
+        // No host has written here yet. Then a directory inside a repository is an error.
         Repository::resolve(&shown, &[grant])?;
     }
-    // A store can be the top level of a repository, too. Without Git, all have the same lock.
+    // A store can be the top level of a repository, too. Without `.git`, every place in the directory has
+    // the same lock.
     if !has_git || path.join(OWN).is_dir() {
         let found = Directory::open(&path).and_then(|directory| directory.metadata("."));
         let is_private =
@@ -106,7 +107,7 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     Ok(layouts)
 }
 
-/// The registry at a path. Somebody has written to it, so its lock directory exists.
+/// The registry at a path. An error if it has no lock directory: then no host has written to it.
 fn registry(path: &Path) -> Result<Layout, crate::storage::Error> {
     let shown = path.to_string_lossy();
     let no_registry = || {

@@ -6,7 +6,7 @@
 use clap::builder::{StyledStr, Styles};
 use std::fmt::Write;
 
-/// The sections of these files, with headings styled as those of the options.
+/// The text of these sections. Their headings have the style of the headings of options.
 pub(super) fn sections(files: &[&str]) -> StyledStr {
     let styles = Styles::styled();
     let header = styles.get_header();
@@ -21,7 +21,7 @@ pub(super) fn sections(files: &[&str]) -> StyledStr {
     text
 }
 
-/// The heading in a line, if it is one.
+/// The heading in a line. `None` if the line is no heading.
 pub(super) fn heading(line: &str) -> Option<&str> {
     line.strip_suffix(':').filter(|line| !line.starts_with(' '))
 }

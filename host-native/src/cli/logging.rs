@@ -4,14 +4,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
-/// The target of lines that say who changed what: they are written at each level.
+/// The target of audit lines, which say who changed what. They are logged at every level.
 const AUDIT: &str = "audit";
 
 /// Logs to standard error from this level up. Standard output is for results and MCP.
 pub(super) fn start(level: LevelFilter) {
     // At INFO `rmcp` logs details that only its developers need.
     let protocol = if level > LevelFilter::INFO { level } else { level.min(LevelFilter::ERROR) };
-    // It is no error that a client hangs up before its answer.
+    // Left out unless debugging: it is no error if a client hangs up before its answer.
     let answers = if level > LevelFilter::INFO { level } else { LevelFilter::OFF };
     let targets = Targets::new()
         .with_default(level)
@@ -23,6 +23,6 @@ pub(super) fn start(level: LevelFilter) {
         .with_ansi(false)
         .with_target(false)
         .log_internal_errors(false);
-    // A command may open two memories: the first start holds.
+    // A command may open two memories and start logging twice: the second start has no effect.
     let _ = registry().with(targets).with(lines).try_init();
 }

@@ -52,8 +52,8 @@ pub(super) struct Models {
 }
 
 impl Models {
-    /// Adds the models that have what they need, in the order in which they are asked. Adds none
-    /// if no mounted toolset asks models.
+    /// Adds the models that have their keys and URLs, in the order in which they are asked. Adds none if
+    /// no mounted toolset asks models.
     pub(super) fn add(&self, settings: &Settings, mut builder: Builder) -> Result<Builder, Error> {
         let openai = self.openai()?;
         let timeout = self.timeout()?;
@@ -61,7 +61,7 @@ impl Models {
         if choices.is_empty() {
             return Ok(builder);
         }
-        // The variables may be meant for other programs.
+        // Not an error: the variables may be meant for other programs.
         let anthropic = self.anthropic().unwrap_or_else(|error| {
             tracing::warn!("{error}; no model of Anthropic is asked for summaries");
             None
@@ -88,7 +88,7 @@ impl Models {
         Ok(models.into_iter().fold(builder, Builder::model))
     }
 
-    /// None without a key.
+    /// The model of Anthropic. `None` without a key.
     fn anthropic(&self) -> Result<Option<Arc<dyn Model>>, Error> {
         let Some(key) = Setting::variable(ANTHROPIC_KEY.to_owned()) else { return Ok(None) };
         let endpoint = match Setting::variable(ANTHROPIC_URL.to_owned()) {
@@ -101,7 +101,7 @@ impl Models {
         Ok(Some(Arc::new(Anthropic::new(endpoint, &secret(&key)?, model))))
     }
 
-    /// None without a URL.
+    /// The model behind the API that is compatible with OpenAI's. `None` without a URL.
     fn openai(&self) -> Result<Option<Arc<dyn Model>>, Error> {
         let url = (OPENAI_URL, self.openai_url.as_ref());
         let model = (OPENAI_MODEL, self.openai_model.as_ref());
@@ -122,13 +122,13 @@ impl Models {
 pub(super) struct Service {
     pub(super) endpoint: Endpoint,
     pub(super) key: Option<String>,
-    /// The name of its model.
+    /// The name of the model that is asked.
     pub(super) model: String,
 }
 
 impl Service {
-    /// The service that options name, each with its value, and the variable of its key. None without
-    /// a URL.
+    /// The service that options name. Each option comes with its value; the key is in a variable. `None`
+    /// when there is no URL.
     pub(super) fn new(
         (url_option, url): (&str, Option<&OsString>),
         (model_option, model): (&str, Option<&OsString>),

@@ -25,7 +25,7 @@ pub(super) struct OAuth {
 }
 
 impl OAuth {
-    /// None without an issuer.
+    /// The options of the authorization server. `None` without an issuer.
     pub(super) fn options(self) -> Option<OAuthOptions> {
         let OAuth { oauth_issuer, oauth_audience, oauth_scope, public_url } = self;
         let issuer = oauth_issuer?;

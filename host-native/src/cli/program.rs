@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// The name that users type.
 pub(super) const NAME: &str = "agent-memory";
 
-/// The component.
+/// The component that the program runs.
 static COMPONENT: OnceLock<Image> = OnceLock::new();
 
 /// The command line that starts the program, without its arguments.
@@ -19,13 +19,13 @@ static START: OnceLock<Vec<OsString>> = OnceLock::new();
 ///
 /// # Panics
 ///
-/// If the program has one.
+/// If they were set before.
 pub(super) fn set(image: Image, start: Vec<OsString>) {
     assert!(COMPONENT.set(image).is_ok(), "the program is run once");
     assert!(START.set(start).is_ok(), "the program is run once");
 }
 
-/// A command that starts the program once more.
+/// A command that starts another process of this program.
 ///
 /// # Panics
 ///

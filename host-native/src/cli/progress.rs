@@ -1,8 +1,8 @@
 use super::terminal;
 use std::io::{Write, stderr};
 
-/// The progress of a command: a line on a terminal that is rewritten, and cleared in the end.
-/// Nothing is shown elsewhere.
+/// The progress of a command: a line on a terminal that is rewritten, and cleared in the end. If standard
+/// error is no terminal, nothing is shown.
 pub(super) struct Progress {
     unit: &'static str,
     terminal: bool,
@@ -16,7 +16,7 @@ impl Progress {
 
     pub(super) fn show(&mut self, done: usize, total: usize) {
         if self.terminal {
-            // Progress is not worth an error.
+            // Errors are ignored: progress is not important.
             let _ = write!(stderr(), "\r\x1b[K{done} of {total} {}", self.unit);
             self.shown = true;
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The most letters of a directory's name in the name of an agent.
 const MAX_LABEL: usize = 40;
 
-/// The bytes of a digest in the name of an agent, each as two digits.
+/// How many bytes of the digest are in the name of an agent, each as two hexadecimal digits.
 const DIGEST: usize = 4;
 
 // Whether calls are bound to an agent that stands for the project. (A doc comment would become the help
@@ -43,14 +43,14 @@ pub(super) struct ProjectOptions {
 
 /// Where the agent of the project comes from.
 enum Source {
-    /// The repository here.
+    /// The repository around the working directory or `CLAUDE_PROJECT_DIR`.
     Repository,
-    /// A name that was given.
+    /// The name in `--project`.
     Name(String),
 }
 
 impl ProjectOptions {
-    /// Binds the calls of a builder to the agent of the project, if that is wanted.
+    /// Binds the calls of a builder to the agent of the project, if the options ask for it.
     pub(super) fn bind(&self, builder: Builder) -> Result<Builder, Error> {
         Ok(match self.agent()? {
             Some(agent) => builder.agents([agent]),
@@ -58,7 +58,7 @@ impl ProjectOptions {
         })
     }
 
-    /// The agent of the project; none if calls are bound to none.
+    /// The agent of the project. `None` if the options do not bind calls to it.
     pub(super) fn agent(&self) -> Result<Option<String>, Error> {
         match self.source()? {
             None => Ok(None),
@@ -67,13 +67,13 @@ impl ProjectOptions {
         }
     }
 
-    /// Checks the options, wherever they will be used.
+    /// Checks the options without looking for the repository.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.source().map(drop)
     }
 
-    /// Checks that the project of a server for several clients has a name: the directory in which it
-    /// was started is not theirs.
+    /// Checks that the project of an HTTP server is given by name: the server's working directory is not
+    /// the clients' project.
     pub(super) fn check_for_http(&self) -> Result<(), Error> {
         match self.source()? {
             Some(Source::Repository) => Err(Error::usage(
@@ -85,7 +85,7 @@ impl ProjectOptions {
         }
     }
 
-    /// Where the agent comes from; none if calls are not bound.
+    /// Where the agent of the project comes from. `None` if the options do not bind calls to it.
     fn source(&self) -> Result<Option<Source>, Error> {
         let Some(source) = Setting::parse("--agent-from", self.agent_from.as_ref()) else {
             if self.project.as_deref().is_some_and(|name| !is_blank(name)) {
@@ -124,7 +124,8 @@ pub(super) fn agent_of_here() -> Result<String, Error> {
 }
 
 /// The agent that stands for the repository with a common Git directory: the name of the repository's
-/// directory, and a part of the SHA-256 of the path, so that two of the same name are apart.
+/// directory, and a part of the SHA-256 of the path, so that repositories with the same name have
+/// different agents.
 fn agent_of(common: &Path) -> String {
     let digest = Sha256::digest(common.as_os_str().as_encoded_bytes());
     let digest: String = digest[..DIGEST].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -140,7 +141,7 @@ fn label(common: &Path) -> String {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let words = name.split(|letter| !is_kept(letter)).filter(|word| !word.is_empty());
     let label = words.collect::<Vec<_>>().join("-");
-    // It is ASCII, so it can be cut anywhere.
+    // The label is ASCII, so it can be cut at any byte.
     let label: String = label.trim_start_matches(['_', '-']).chars().take(MAX_LABEL).collect();
     if label.is_empty() { "project".to_owned() } else { label }
 }

@@ -54,7 +54,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Checks the arguments as far as a server does before it serves, in whatever project it is started.
+    /// Checks the arguments as a server does before it serves, but without looking for the project.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ impl Setting {
         &self.source
     }
 
-    /// Its value, parsed by `read`; `form` describes a valid value.
+    /// The setting's value, parsed by `read`; `form` describes a valid value.
     pub(super) fn read<T>(
         &self,
         form: &str,
@@ -50,14 +50,14 @@ impl Setting {
         })
     }
 
-    /// Its value as a path.
+    /// The setting's value as a path.
     pub(super) fn path(&self) -> Result<PathBuf, Error> {
         checked_path(&self.source, &self.value)
     }
 
-    /// Its value as a list of paths, separated as in `PATH`.
+    /// The setting's value as a list of paths, separated as in `PATH`.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
-        // The whole first: a URI has the separator in it.
+        // Checks the whole value first, before it is split: a URI contains the separator.
         checked_path(&self.source, &self.value)?;
         let paths = std::env::split_paths(&self.value);
         let set = paths.filter(|path| is_set(path.as_os_str()));
@@ -65,11 +65,12 @@ impl Setting {
     }
 }
 
-/// A path with a leading `~/` for the home directory.
+/// Reads a path, and replaces a leading `~/` by the home directory.
 ///
 /// # Errors
 ///
-/// If it cannot be meant, as with an unexpanded variable. The message names `source`.
+/// If the path is probably a mistake, such as one with an unexpanded variable. The message names
+/// `source`.
 pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error> {
     match path_mistake(&value.to_string_lossy()) {
         None if !is_set(value) => Err(Error::usage(format!(
@@ -83,7 +84,7 @@ pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error
     }
 }
 
-/// A name by the rule for names of agents and stores.
+/// Checks a name by the rule for names of agents and stores.
 pub(super) fn checked_name(source: &str, given: &str) -> Result<String, Error> {
     value::name(given).ok_or_else(|| {
         let accepted = "a name has 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, and begins with \
@@ -133,7 +134,8 @@ fn is_set(value: &OsStr) -> bool {
     !text.is_empty() && !unexpanded
 }
 
-/// A path, with a leading `~/` for the home directory; none if it is not set.
+/// Reads a path, and replaces a leading `~/` by the home directory. `None` if the value counts as not
+/// set.
 pub(super) fn path_of(value: &OsStr) -> Option<PathBuf> {
     is_set(value).then(|| below_home(value))
 }

@@ -161,7 +161,7 @@ struct Testing {
 }
 
 impl Mounting {
-    /// None if nothing is set.
+    /// The names of the toolsets to mount. `None` if none are given.
     fn names(&self) -> Result<Option<Vec<String>>, Error> {
         let given: Vec<_> = self.toolsets.iter().filter(|name| !is_blank(name)).collect();
         let flag = (!given.is_empty()).then(|| given.into_iter().fold(OsString::new(), joined));
@@ -219,7 +219,7 @@ impl Settings {
         self.reach.builder_of_all_agents(self.mounting.builder()?)
     }
 
-    /// For each mounted toolset that asks models, the setting that may name the only one.
+    /// For each mounted toolset that asks models, its setting that may name the only model to ask.
     pub(super) fn model_choices(&self) -> Result<Vec<Option<Setting>>, Error> {
         let defaults = || description().default_toolsets().map(str::to_owned).collect();
         let names = self.mounting.names()?.unwrap_or_else(defaults);
@@ -260,7 +260,7 @@ impl Reach {
         &self.project
     }
 
-    /// The time of a call that arrives now.
+    /// The current time, by the clock that the settings may fix.
     pub(super) fn now(&self) -> Result<Timestamp, Error> {
         let clock = self.testing.clock();
         let clock = clock.map(|clock| clock.read(FIXED_CLOCK, value::fixed_clock)).transpose()?;
@@ -294,7 +294,7 @@ impl Reach {
             |flag: &Option<OsString>| flag.as_deref().is_some_and(|flag| !is_blank(flag));
         let zone_flag = is_given(&self.time_zone);
         let offset_flag = is_given(&self.utc_offset);
-        // Either option beats the variable of the other.
+        // Each of the two options has precedence over the variable of the other.
         let zone = Setting::parse("--time-zone", self.time_zone.as_ref())
             .filter(|_| zone_flag || !offset_flag);
         let offset = Setting::parse("--utc-offset", self.utc_offset.as_ref())
@@ -372,7 +372,7 @@ impl Testing {
     }
 }
 
-/// Starts the log at a level, or at that of a variable.
+/// Starts logging at a level, which is from the option or else from its variables.
 pub(super) fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
     if let Some(level) = Setting::parse("--log-level", level) {
         logging::start(level.read(LOG_LEVEL, value::log_level)?);
@@ -383,7 +383,7 @@ pub(super) fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
         Some(Ok(level)) => logging::start(level),
         None => logging::start(LevelFilter::INFO),
         Some(Err(error)) => {
-            // Other programs read this variable too, and know other levels.
+            // Not an error: other programs read this variable, too, and know other levels.
             logging::start(LevelFilter::INFO);
             tracing::warn!("{error}: using INFO");
         }

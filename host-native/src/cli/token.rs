@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long a token may be valid: a hundred years.
+/// The longest time for which a token may be valid: a hundred years.
 const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 60 * 60);
 
 /// Make, list and revoke the tokens of clients over HTTP.
@@ -178,7 +178,7 @@ impl Create {
         let name = new.name.clone();
         let shown = tokens.create(new, now).map_err(failed)?;
         if let Err(error) = print(&shown) {
-            // Nobody has seen it.
+            // The token could not be printed, so nobody has seen it.
             tokens.revoke(&name).map_err(failed)?;
             return Err(error);
         }
@@ -243,7 +243,8 @@ impl Revoke {
     }
 }
 
-/// The names of an option. One that nothing can have would reach nothing, and nobody would see why.
+/// The names of an option. An invalid name is an error: a token with it would reach nothing, without a
+/// reason that anybody sees.
 fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
     given.iter().map(|name| checked_name(option, name)).collect()
 }
@@ -258,7 +259,7 @@ fn directory(given: &OsStr) -> Result<PathBuf, Error> {
     if found.is_dir() { Ok(found) } else { Err(failed(&"it is no directory")) }
 }
 
-/// A duration, also in days.
+/// Reads a duration, also in days.
 fn valid_for(text: &str) -> Option<Duration> {
     let days = text.trim().strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
     let in_days = |days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60);

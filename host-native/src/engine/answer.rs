@@ -1,4 +1,4 @@
-//! The component's answers as the types of the library.
+//! Converts the component's answers to the types of the library.
 
 use crate::capability::toolbox;
 use crate::outcome::{CallError, Category, FollowUp, Outcome, ToolError, WantedVector};

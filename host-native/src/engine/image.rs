@@ -9,21 +9,21 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
-/// A component compiled by `agent_memory_image::precompile`: the one that this crate carries, or
-/// another of the same world.
+/// A component compiled by `agent_memory_image::precompile`: the component that this crate contains, or
+/// another one of the same world.
 #[derive(Clone, Debug)]
 pub struct Image {
     code: Cow<'static, [u8]>,
     description: Cow<'static, str>,
-    /// Parsed once for all clones.
+    /// The parsed description, which all clones share.
     parsed: Arc<OnceLock<Description>>,
 }
 
-/// Bytes that begin at a page of most machines.
+/// Bytes that are aligned to a page of 4 KiB, the page size of most machines.
 #[repr(C, align(4096))]
 struct PageAligned<T: ?Sized>(T);
 
-/// In statics: a constant would be copied into each part of the program that names it.
+/// A static: a constant would be copied into each part of the program that uses it.
 static CODE: &PageAligned<[u8]> =
     &PageAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm")));
 static DESCRIPTION: &str = include_str!(concat!(env!("OUT_DIR"), "/memory.json"));
@@ -62,7 +62,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// If the text is not a description that this host understands.
+    /// The error of the parser if this host does not understand the description.
     pub fn description(&self) -> serde_json::Result<&Description> {
         if let Some(parsed) = self.parsed.get() {
             return Ok(parsed);
@@ -71,8 +71,8 @@ impl Image {
         Ok(self.parsed.get_or_init(|| description))
     }
 
-    /// Loads the machine code in an engine of its own: in place if no other engine does that, or else
-    /// a copy.
+    /// Loads the machine code in an engine of its own: in place if possible and if no other engine runs
+    /// code in place, or else as a copy.
     pub(super) fn load(&self) -> Result<(Engine, Component)> {
         // SAFETY, here and below: the bytes are what this crate's build script compiled, or what the
         // caller of `new` vouches for.

@@ -1,5 +1,5 @@
-//! Machine code that runs in the pages of the program's own file, where the system has mapped them. To
-//! load it neither reads nor copies it, and processes share its pages.
+//! Runs machine code in the pages of the program's own file, where the system has mapped them. Loading
+//! neither reads nor copies the code, and processes share its pages.
 
 use super::pool::engine;
 use std::ptr::NonNull;
@@ -15,7 +15,8 @@ const PAGE: usize = 4096;
 /// engine needs a copy.
 static IS_CLAIMED: AtomicBool = AtomicBool::new(false);
 
-/// The claim of an engine on machine code. Wasmtime drops it with the engine and its components.
+/// The right of one engine to run the program's machine code in place. Wasmtime drops it with the engine
+/// and its components.
 pub(super) struct InPlace(&'static [u8]);
 
 impl InPlace {
@@ -24,7 +25,8 @@ impl InPlace {
     pub(super) fn claim(code: &'static [u8]) -> Option<InPlace> {
         let is_aligned = code.as_ptr().addr().is_multiple_of(PAGE);
         let is_claimed = is_aligned && !IS_CLAIMED.swap(true, Ordering::AcqRel);
-        // Not `then_some`: the drop of a value that was not claimed would release the claim of another.
+        // Not `then_some`: it would always make a value, and dropping one without a claim would release
+        // the claim of another engine.
         is_claimed.then(|| InPlace(code))
     }
 
@@ -32,7 +34,8 @@ impl InPlace {
     ///
     /// # Errors
     ///
-    /// As `Component::deserialize`, and if the machine has larger pages or a policy against it.
+    /// Those of `Component::deserialize`; also if the machine has larger pages, or a policy that forbids
+    /// to make them executable.
     ///
     /// # Safety
     ///
@@ -63,7 +66,7 @@ impl CustomCodeMemory for InPlace {
         Ok(())
     }
 
-    /// Leaves it executable for the next engine. It was never writable.
+    /// Leaves the pages executable for the next engine. They were never writable.
     fn unpublish_executable(&self, _: *const u8, _: usize) -> Result<()> {
         Ok(())
     }
@@ -73,7 +76,7 @@ impl CustomCodeMemory for InPlace {
 ///
 /// # Safety
 ///
-/// They hold machine code that nothing writes to.
+/// The pages hold machine code that nothing writes to.
 #[cfg(not(windows))]
 unsafe fn make_executable(code: *const u8, length: usize) -> std::io::Result<()> {
     use rustix::mm::{MprotectFlags, mprotect};
@@ -87,7 +90,7 @@ unsafe fn make_executable(code: *const u8, length: usize) -> std::io::Result<()>
 ///
 /// # Safety
 ///
-/// They hold machine code that nothing writes to.
+/// The pages hold machine code that nothing writes to.
 #[cfg(windows)]
 unsafe fn make_executable(code: *const u8, length: usize) -> std::io::Result<()> {
     use windows_sys::Win32::System::Memory::{PAGE_EXECUTE_READ, VirtualProtect};

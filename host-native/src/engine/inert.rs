@@ -28,7 +28,7 @@ enum StreamError {
     Closed,
 }
 
-/// How much may be written at once.
+/// The maximum number of bytes of one write.
 const CHUNK: u64 = 4096;
 
 pub(super) fn add_to_linker(linker: &mut Linker<Call>) -> Result<()> {

@@ -167,7 +167,7 @@ impl Engine {
 /// The answer of a toolbox function.
 type Answer<T> = std::result::Result<T, CallError>;
 
-/// The error of a call whose component was stopped.
+/// Converts the error of Wasmtime for a stopped component into the error of the call.
 fn stopped(name: &str, error: &wasmtime::Error, call: &Call) -> CallError {
     let (reason, why) = match error.downcast_ref::<StopError>() {
         Some(error) => {

@@ -4,11 +4,11 @@ use crate::Limits;
 use std::sync::Arc;
 use wasmtime::{Config, CustomCodeMemory, Engine, Result};
 
-/// Instances beside those of calls: one for what a registry lists, and one for a change of it.
+/// Instances in addition to those of calls: one for reading a registry and one for changing it.
 const SPARE: u32 = 2;
 
-/// An engine with a pool of instances, or without one if the address space is too small for it. By
-/// default its code is a copy.
+/// An engine with a pool of instances, or without one if the address space is too small for it. Without
+/// `code_memory`, the engine runs a copy of the code.
 pub(super) fn engine(code_memory: Option<Arc<dyn CustomCodeMemory>>) -> Result<Engine> {
     let with =
         |mut config: Config| Engine::new(config.with_custom_code_memory(code_memory.clone()));

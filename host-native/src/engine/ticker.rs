@@ -7,9 +7,9 @@ use wasmtime::{Engine, EngineWeak};
 
 /// Advances an engine's epoch once a [`Limits::TICK`] while calls are under way.
 ///
-/// It needs a thread of its own, because a component that loops never returns. A call starts the
-/// thread if there is none. The idle thread ends after a while, so that an idle host does not wake. It
-/// keeps no engine: the machine code is free for the next one at once.
+/// It needs a thread of its own, because a component that loops never returns. A call starts the thread
+/// if there is none. The idle thread ends after [`IDLE`] ticks, so that an idle host does not wake. The
+/// thread does not keep the engine alive, so its machine code is free for the next engine at once.
 #[derive(Clone)]
 pub(super) struct Ticker {
     engine: EngineWeak,
@@ -22,7 +22,7 @@ struct State {
     running: bool,
 }
 
-/// The thread ends after so many ticks without a call.
+/// The thread ends after this many ticks without a call.
 const IDLE: u32 = 100;
 
 impl Ticker {

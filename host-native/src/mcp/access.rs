@@ -1,4 +1,4 @@
-//! The rights of a request's client. Over HTTP, they are those of its token.
+//! The rights of a request's client. Over HTTP, they are the rights of the request's token.
 
 #[cfg(feature = "http")]
 use super::authorization::{Principal, may_go_on, shut_out};
@@ -22,14 +22,15 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If its token no longer holds: a request may take its time between its head and its end.
+    /// If the token of the request was revoked or has expired since the head of the request came, or if
+    /// the idempotency key is not valid.
     pub(super) fn caller(&self, request: &Request) -> Result<Caller, ErrorData> {
         if !self.may_go_on(request) {
             let message = "the token was revoked or has expired: send one that holds";
             return Err(ErrorData::invalid_request(message, None));
         }
         let reach = self.reach(request);
-        // Over HTTP there is no way to ask a client.
+        // Over HTTP the server cannot ask a client for roots or summaries.
         #[cfg(feature = "http")]
         if !matches!(self.transport, Transport::Stdio) {
             let idempotency_key = idempotency_key(request)?;
@@ -71,8 +72,8 @@ impl Server {
         Reach::default()
     }
 
-    /// Counts a call of a tool. If the tool can change something, writes down whose call it was and
-    /// what it changed. Without an outcome, the call was cancelled.
+    /// Counts a call of a tool. If the tool can change something, logs whose call it was and what it
+    /// changed. `None` as the outcome means that the call was cancelled.
     #[cfg(feature = "http")]
     pub(super) fn count_and_audit(
         &self,
@@ -97,19 +98,20 @@ impl Server {
         }
     }
 
-    /// Whether the client of a request that is open for long may still be answered.
+    /// Whether the client of a long request may still be answered: its token still holds.
     #[cfg(feature = "http")]
     pub(super) fn may_go_on(&self, request: &Request) -> bool {
         may_go_on(request)
     }
 
-    /// Whether the client of a request that is open for long may still be answered.
+    /// Whether the client of a long request may still be answered: its token still holds.
     #[cfg(not(feature = "http"))]
     pub(super) fn may_go_on(&self, _: &Request) -> bool {
         true
     }
 
-    /// Waits until the client of a request that is open for long may no longer be answered.
+    /// Waits until the client of a long request may no longer be answered, since its token no longer
+    /// holds.
     #[cfg(feature = "http")]
     pub(super) async fn shut_out(&self, request: &Request) {
         match self.transport {
@@ -118,7 +120,8 @@ impl Server {
         }
     }
 
-    /// Waits until the client of a request that is open for long may no longer be answered.
+    /// Waits until the client of a long request may no longer be answered, since its token no longer
+    /// holds.
     #[cfg(not(feature = "http"))]
     pub(super) async fn shut_out(&self, _: &Request) {
         future::pending().await

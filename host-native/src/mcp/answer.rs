@@ -4,8 +4,8 @@ use rmcp::ErrorData;
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, MetaObject, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// The mark of a tool that is never hidden behind a search for tools. Without a marked tool, Claude's
-/// own agent shows a model none of them.
+/// The metadata key of tools that a client always shows to its model. Without such a tool, Claude's own
+/// agent shows its model no tools of this server until it searches for them.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// A tool as `tools/list` shows it: the component's description, unchanged.

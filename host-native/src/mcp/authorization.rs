@@ -24,13 +24,13 @@ use std::time::{Duration, Instant};
 const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// How often it is checked that the client of an open stream may still be answered.
+/// The time between two checks that the client of an open stream may still be answered.
 const CHECK: Duration = Duration::from_secs(5);
 
-/// The most subjects without a token that are logged.
+/// The most subjects to which no token is bound that are logged.
 const MAX_STRANGERS: usize = 100;
 
-/// Lets requests pass that bring a token, and says whose they are.
+/// Lets requests with a valid token pass, and notes in each request whose it is.
 #[derive(Clone)]
 pub(super) struct Authorization {
     /// The memory of clients without a tenant.
@@ -41,31 +41,31 @@ pub(super) struct Authorization {
 
 struct Guard {
     tokens: Arc<Tokens>,
-    /// For access tokens of an authorization server.
+    /// Checks access tokens of an authorization server. `None`: they are not accepted.
     oauth: Option<Arc<ResourceServer>>,
-    /// Whether a request needs a token. A server that began without one asks for it from the first
-    /// token on, and then for good.
+    /// Whether each request needs a token. A server that began without tokens needs them once the first
+    /// token exists, until the server ends.
     is_closed: AtomicBool,
-    /// The state of each token that came.
+    /// The use of each token that came, by its id.
     uses: Mutex<HashMap<String, Use>>,
-    /// The subjects without a token that are in the log already.
+    /// The subjects to which no token is bound that are in the log already.
     strangers: Mutex<BTreeSet<String>>,
 }
 
 /// The use of a token by this process.
 struct Use {
-    /// Since when its requests are counted.
+    /// The start of the period in which `requests` are counted.
     since: Instant,
     requests: u32,
     recorded: Option<Timestamp>,
 }
 
-/// That a request came without a token, when none was needed.
+/// Marks a request that came without a token, when none was needed.
 #[derive(Clone)]
 struct Visitor(Arc<Guard>);
 
-/// Whether the request of a client that is open for long may still be answered: its token is neither
-/// revoked nor expired since, or none is needed yet.
+/// Whether a long request may still be answered: its token is neither revoked nor expired since, or
+/// requests need no token yet.
 pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
     let Some(parts) = request.extensions.get::<Parts>() else { return true };
     match (parts.extensions.get::<Principal>(), parts.extensions.get::<Visitor>()) {
@@ -75,26 +75,26 @@ pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
     }
 }
 
-/// Waits until the client of a request that is open for long may no longer be answered.
+/// Waits until a long request may no longer be answered.
 pub(super) async fn shut_out(request: &RequestContext<RoleServer>) {
     while may_go_on(request) {
         tokio::time::sleep(CHECK).await;
     }
 }
 
-/// Whose request it is.
+/// The holder of the token of a request.
 #[derive(Clone)]
 pub(super) struct Principal {
     token: Token,
-    /// When the access token expires that stands for the token.
+    /// When the access token of the request expires. `None` if the request has a token of ours.
     until: Option<Timestamp>,
     tokens: Arc<Tokens>,
-    /// That of the tenant of the token.
+    /// The memory of the token's tenant.
     memory: AgentMemory,
 }
 
 impl Principal {
-    /// That of a request over HTTP with a token.
+    /// The holder of a request's token. `None` without HTTP, and for a request that needed no token.
     pub fn from_request(request: &RequestContext<RoleServer>) -> Option<&Principal> {
         request.extensions.get::<Parts>()?.extensions.get::<Principal>()
     }
@@ -103,17 +103,17 @@ impl Principal {
         self.token.reach()
     }
 
-    /// The id of its token.
+    /// The id of the token.
     pub fn token_id(&self) -> &str {
         &self.token.id
     }
 
-    /// The memory of its tenant.
+    /// The memory of the token's tenant.
     pub fn memory(&self) -> &AgentMemory {
         &self.memory
     }
 
-    /// Whether it sees only what belongs to a tenant.
+    /// Whether the token is bound to a tenant.
     pub fn has_tenant(&self) -> bool {
         self.token.tenant.is_some()
     }
@@ -139,8 +139,8 @@ impl Principal {
 }
 
 impl Authorization {
-    /// Lets the holders of tokens pass, and of access tokens that stand for them. Without `tokens`,
-    /// all pass. With `is_open`, all pass as long as there is no token.
+    /// Lets requests with tokens pass, and requests with access tokens of subjects to which a token is
+    /// bound. Without `tokens`, all requests pass. With `is_open`, all pass as long as no token exists.
     pub fn new(
         memory: AgentMemory,
         tokens: Option<Arc<Tokens>>,
@@ -172,7 +172,7 @@ impl Guard {
         Ok(self.is_closed.load(Ordering::Relaxed))
     }
 
-    /// Who sent a request.
+    /// Finds out who sent a request.
     async fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Known, Refused> {
         if !self.is_closed()? {
             return Ok(Known::Anybody);
@@ -181,7 +181,7 @@ impl Guard {
         if let Some(token) = self.tokens.find(given, now)? {
             return Ok(Known::holder(token, None));
         }
-        // A token of ours has no point in it.
+        // Tokens of ours have no `.`, and JWTs have two.
         let oauth = self.oauth.as_ref().filter(|_| given.contains('.')).ok_or(Refused::Unknown)?;
         let accepted = oauth.check(given, now).await?;
         match self.tokens.find_bound(oauth.issuer(), &accepted.subject, now)? {
@@ -193,7 +193,7 @@ impl Guard {
     fn refuse(&self, refused: Refused) -> Response {
         let challenge = |error| match &self.oauth {
             Some(oauth) => oauth.challenge(error),
-            // With more, some clients begin OAuth.
+            // With parameters after `Bearer`, some clients would begin OAuth.
             None => "Bearer".to_owned(),
         };
         let unauthorized =
@@ -234,7 +234,7 @@ impl Guard {
         }
     }
 
-    /// Tells the operator once whom the server does not know.
+    /// Logs a subject to which no token is bound, once.
     fn log_stranger(&self, subject: &str) {
         let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
         if strangers.len() < MAX_STRANGERS && strangers.insert(subject.to_owned()) {
@@ -242,8 +242,8 @@ impl Guard {
         }
     }
 
-    /// Counts a request. None if its token has had its share, otherwise whether its use is to be
-    /// recorded.
+    /// Counts a request. Returns whether this use of the token is to be recorded, or `None` if the token
+    /// has made more than [`MAX_REQUESTS`].
     fn count(&self, token: &Token, now: Timestamp) -> Option<bool> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let unused = || Use { since: Instant::now(), requests: 0, recorded: token.last_used };
@@ -262,9 +262,10 @@ impl Guard {
 
 /// The sender of a request.
 enum Known {
-    /// Nobody has to say.
+    /// Unknown: no token is needed yet.
     Anybody,
-    /// With the time when its access token expires.
+    /// The token, or the token for which an access token stands, and the time when that access token
+    /// expires.
     Holder(Box<Token>, Option<Timestamp>),
 }
 
@@ -278,12 +279,12 @@ impl Known {
 enum Refused {
     /// The tokens cannot be read.
     Tokens(storage::Error),
-    /// It has no token.
+    /// The request has no token.
     Nobody,
-    /// No token is like that.
+    /// The token of the request is unknown, revoked or expired.
     Unknown,
     AccessToken(oauth::Error),
-    /// No token is bound to its subject.
+    /// The access token is valid, but no token is bound to its subject.
     Stranger(String),
 }
 
@@ -338,7 +339,7 @@ pub(super) async fn pass(
     authorization.streams.limit(Some(&id), request, next).await
 }
 
-/// The memory of the tenant of a token, or the refusal of its request.
+/// The memory of a token's tenant, or the refusal if that memory cannot be had.
 async fn memory_of(memory: &AgentMemory, token: &Token) -> Result<AgentMemory, Response> {
     let Some(tenant) = &token.tenant else { return Ok(memory.clone()) };
     memory.for_tenant(tenant).await.map_err(|error| match error.code {
@@ -354,10 +355,11 @@ async fn memory_of(memory: &AgentMemory, token: &Token) -> Result<AgentMemory, R
     })
 }
 
-/// The token in the header, as RFC 6750 writes it.
+/// The token in the header `Authorization`, by RFC 6750. `None` if there is no such header or more than
+/// one, or if it has another form.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
-    // Of two, a proxy and this server might take different ones.
+    // Two headers are refused: a proxy and this server might take different ones.
     let (Some(one), None) = (given.next(), given.next()) else { return None };
     let (scheme, token) = one.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

@@ -4,18 +4,18 @@ use rmcp::model::{
     ServerJsonRpcMessage,
 };
 
-/// The only protocol version with batches. A later version took them away.
+/// The only protocol version with batches: later versions have none.
 const VERSION: ProtocolVersion = ProtocolVersion::V_2025_03_26;
 
 /// The most messages of a batch.
 pub(super) const MAX_MESSAGES: usize = 1_000;
 
-/// A message of a batch. One that cannot be read has the error to answer with, or none if it is
-/// a notification.
+/// A message of a batch. If it cannot be read, the error is the answer to it, or `None` if it is a
+/// notification, which gets no answer.
 pub(super) type Read = Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>>>;
 
-/// The batches of a client. The answers to the requests of a batch are sent together, as one array
-/// in the order of the requests, when the last one is there.
+/// The batches of a client. The answers to the requests of a batch are sent together, as one array in the
+/// order of the requests, when the last answer has come.
 #[derive(Default)]
 pub(super) struct Batches {
     are_agreed: bool,
@@ -34,7 +34,7 @@ impl Batches {
         self.are_agreed = *version == VERSION;
     }
 
-    /// Checks whether a batch with this number of messages is taken.
+    /// Checks that a batch with this number of messages is accepted.
     ///
     /// # Errors
     ///
@@ -55,8 +55,8 @@ impl Batches {
         Err(ErrorData::invalid_request(message, None))
     }
 
-    /// Takes the messages of a batch, and returns those for the server. The second value has the
-    /// answers if none of them has to be waited for.
+    /// Takes the messages of a batch, and returns the messages for the server. The second value has the
+    /// answers to the batch, if the server need not give any.
     pub(super) fn begin(
         &mut self,
         messages: Vec<Read>,
@@ -82,7 +82,8 @@ impl Batches {
         (for_server, self.close(self.open.len() - 1))
     }
 
-    /// Refuses a request that would not be answered: `rmcp` gives one answer for each id.
+    /// Refuses `initialize`, and a request with the id of another that is not answered yet: `rmcp` gives
+    /// one answer for each id.
     fn admit(&self, message: ClientJsonRpcMessage, parts: &[Part]) -> Read {
         let ClientJsonRpcMessage::Request(request) = &message else { return Ok(message) };
         let id = &request.id;
@@ -98,8 +99,8 @@ impl Batches {
         Ok(message)
     }
 
-    /// Checks that no batch waits for the answer to a request of the same id: it would get the answer
-    /// to this one.
+    /// Checks that no batch waits for the answer to a request with the id of this request: the batch
+    /// would get the answer to this request.
     ///
     /// # Errors
     ///
@@ -113,8 +114,8 @@ impl Batches {
         if is_repeated { Err(repeated(&request.id)) } else { Ok(()) }
     }
 
-    /// Puts an answer into its batch; gives it back if it belongs to none. Returns the answers of a
-    /// batch that is now complete.
+    /// Puts an answer into its batch. Gives the answer back if it belongs to no batch. Returns the
+    /// answers of the batch if it is now complete.
     pub(super) fn answer(
         &mut self,
         message: ServerJsonRpcMessage,
@@ -131,8 +132,8 @@ impl Batches {
         Ok(self.close(batch))
     }
 
-    /// Leaves out a request that the client has cancelled: it gets no answer. Returns the answers of
-    /// a batch that is now complete.
+    /// Takes a request that the client has cancelled out of its batch: it gets no answer. Returns the
+    /// answers of the batch if it is now complete.
     pub(super) fn cancel(&mut self, id: &RequestId) -> Option<Vec<ServerJsonRpcMessage>> {
         let (batch, part) = self.find(id)?;
         self.open[batch].remove(part);
@@ -161,7 +162,7 @@ impl Batches {
     }
 }
 
-/// The answer to a request that has the id of one that is not answered yet.
+/// The error for a request with the id of another request that is not answered yet.
 fn repeated(id: &RequestId) -> Box<JsonRpcError> {
     let message =
         format!("the id `{id}` belongs to a request that is not answered yet: use another one");

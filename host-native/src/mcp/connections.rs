@@ -12,21 +12,21 @@ use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 
-/// How long the listener rests after the system has refused a connection, such as for want of file
+/// The pause after the system could not accept a connection, for example because it is out of file
 /// descriptors.
 const REST: Duration = Duration::from_millis(200);
 
-/// The limits of clients that the server does not know yet.
+/// The limits of connections, before any token is checked.
 pub(super) struct Limits {
-    /// The most connections at once: further ones wait. Each needs a file descriptor, and so do the
-    /// documents.
+    /// The maximum number of connections at once; further ones wait. Each needs a file descriptor.
+    /// Reading documents needs some, too.
     pub connections: usize,
-    /// How long a client may take to send the head of its next request, and to take something of
-    /// its answer.
+    /// How long a client may take to send the head of its next request, and how long it may read nothing
+    /// of its answer.
     pub silence: Duration,
 }
 
-/// Answers requests until `hang_up` is cancelled. Then it ends once the requests in progress are
+/// Answers requests until `hang_up` is cancelled. Then returns once the requests in progress are
 /// answered.
 pub(super) async fn serve(
     listener: TcpListener,

@@ -60,7 +60,7 @@ pub(super) fn unreadable(error: &serde_json::Error) -> ErrorData {
     ErrorData::internal_error(format!("the component's answer cannot be read: {error}"), None)
 }
 
-/// The params of a method, in words; none if this protocol version has no such method.
+/// The params of a method, in words. `None` if this protocol version has no such method.
 fn params_of(method: &str, version: Version) -> Option<&'static str> {
     Some(match (method, version) {
         ("tools/call", _) => "`name`, a string, and `arguments`, an object",

@@ -30,17 +30,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// Where the tools are served.
+/// The path at which the tools are served.
 pub const HTTP_PATH: &str = "/mcp";
 
-/// The longest request, in bytes: the longest document with what JSON adds to it.
+/// The longest request, in bytes: room for the longest document as JSON.
 const MAX_REQUEST: usize = 20 << 20;
 
-/// How long a client may take to send a request, and the tools to answer it.
+/// The maximum time for a request: for the client to send it and for the tools to answer it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The limits of clients that are not known yet. Half of the file descriptors that a process usually
-/// has are for connections.
+/// The limits of connections. They may use half of the file descriptors that a process usually has.
 const LIMITS: Limits = Limits { connections: 512, silence: Duration::from_secs(30) };
 
 /// How long open connections may take to end after the last answer.
@@ -58,28 +57,28 @@ pub struct HttpOptions {
     /// The names of this server besides `localhost` and its address. Requests for another `Host` are
     /// refused with status 403.
     pub allowed_hosts: Vec<String>,
-    /// The tokens of its clients. A request without one gets status 401, and a client reaches what its
-    /// token reaches. On a loopback address, requests need none until there is a token.
+    /// The tokens of its clients. A request without a token gets status 401, and a client reaches what
+    /// its token reaches. On a loopback address, requests need no token until the first one exists.
     pub tokens: Option<Arc<Tokens>>,
-    /// The access tokens that stand for tokens which are bound to a subject. With them, each request
-    /// needs a token of either kind.
+    /// The authorization server whose access tokens are accepted, too: an access token stands for the
+    /// token that is bound to its subject. With this option, each request needs a token of either kind.
     pub oauth: Option<OAuthOptions>,
 }
 
 /// Serves over HTTP until `stop` is ready. Without tokens, only clients of this machine are served: the
-/// listener has to be on a loopback address. A request for another `Host` is refused with status 403,
-/// so that no page reaches the server by a name of its own.
+/// listener has to be on a loopback address. A request for another `Host` is refused with status 403, so
+/// that no web page reaches the server by DNS rebinding.
 ///
-/// Besides [`HTTP_PATH`] there are `/healthz`, which answers while the program runs, and `/readyz`,
-/// which answers 503 if the storage takes no writes, and once the program stops. Then new requests get 503, too. Those in progress are finished
-/// within 5 s, and open subscriptions end at once.
+/// Besides [`HTTP_PATH`] there are `/healthz`, which answers while the program runs, and `/readyz`, which
+/// answers 503 if the storage takes no writes. Once `stop` is ready, `/readyz` and new requests get 503.
+/// Requests in progress have 5 s to end, and open subscriptions end at once.
 ///
 /// # Errors
 ///
-/// [`ServeError::Exposed`] for a listener on another address without tokens;
-/// [`ServeError::NoPublicUrl`] for one whose address is none of this machine's own, with access tokens
-/// and without a public URL; [`ServeError::NoTokens`] for access tokens without `tokens`; the others if
-/// the tokens cannot be read, the listener fails, or a task does.
+/// [`ServeError::Exposed`] without tokens for a listener that other machines reach;
+/// [`ServeError::NoPublicUrl`] with access tokens and without a public URL, if the listener is not on a
+/// loopback address; [`ServeError::NoTokens`] for access tokens without `tokens`; the others if the
+/// tokens cannot be read, the listener fails, or a task does.
 ///
 /// # Example
 ///
@@ -127,7 +126,7 @@ pub async fn serve_http(
         () = stop => {
             requests.finish().await;
             hang_up.cancel();
-            // A client may take its time to read an answer.
+            // A client may be slow to read an answer.
             let _ = tokio::time::timeout(HANGING_UP, &mut served).await;
             served.abort();
             Ok(())
@@ -142,7 +141,8 @@ pub(crate) fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// The resource server of the options, if there is one. The host of its URL is allowed.
+/// Makes the resource server of the options, if they have an authorization server. Adds the host of its
+/// URL to the allowed hosts.
 fn with_oauth(
     mut options: HttpOptions,
     address: SocketAddr,
@@ -165,7 +165,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Takes no further request, and waits for those in progress.
+    /// Takes no further request, and waits for the requests in progress for at most [`CLOSING`].
     async fn finish(&self) {
         self.end.cancel();
         self.running.close();
@@ -175,7 +175,7 @@ impl Requests {
     }
 }
 
-/// `cut` is cancelled when requests in progress are given up.
+/// The routes of the server. `cut` is cancelled when requests in progress have to end.
 fn app(
     memory: &AgentMemory,
     requests: &Requests,
@@ -243,11 +243,12 @@ fn app(
         .allow_methods([Method::POST])
         .allow_headers(fields.map(HeaderName::from_static))
         .expose_headers([WWW_AUTHENTICATE]);
-    // A layer wraps what is there: also the answer to a page that asks before it sends.
+    // The layer comes last, so that it wraps all routes and also answers preflight requests.
     app.layer(cors)
 }
 
-/// What a resource server says of itself. Without one there is nothing, so that no client begins OAuth.
+/// The routes of the resource server's metadata. None without a resource server, so that no client begins
+/// OAuth.
 fn metadata(oauth: Option<Arc<ResourceServer>>) -> Router {
     let Some(oauth) = oauth else { return Router::new() };
     let paths = oauth.metadata_paths();
@@ -265,7 +266,7 @@ fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
     names.into_iter().map(move |name| format!("http://{name}:{}", address.port()))
 }
 
-/// Passes a request on, unless the server is stopping, for a limited time. Its refusals are JSON.
+/// Passes a request on, with a timeout, or refuses it if the server is stopping. Makes refusals JSON.
 async fn request(State(requests): State<Requests>, request: Request, next: Next) -> Response {
     if requests.end.is_cancelled() {
         return stopping();
@@ -281,7 +282,7 @@ async fn request(State(requests): State<Requests>, request: Request, next: Next)
         return refusal(StatusCode::REQUEST_TIMEOUT, &message);
     };
     if has_type(response.headers(), "text/event-stream") {
-        // Else some proxies keep events back.
+        // Otherwise some proxies buffer the events of a stream.
         let buffering = HeaderName::from_static("x-accel-buffering");
         response.headers_mut().insert(buffering, HeaderValue::from_static("no"));
     }
@@ -306,7 +307,7 @@ fn has_type(fields: &HeaderMap, wanted: &str) -> bool {
     given.is_some_and(|given| given.split(';').next().unwrap_or_default().trim() == wanted)
 }
 
-/// The answer to a body that is no message, as over standard input.
+/// The answer to a body that is no JSON-RPC message: the same error as over standard input.
 fn parse_error(reason: &str) -> Response {
     let error = json!({ "code": -32700, "message": format!("the body is no message: {reason}") });
     let message = json!({ "jsonrpc": "2.0", "id": null, "error": error });

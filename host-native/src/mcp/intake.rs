@@ -12,14 +12,15 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// A transport that numbers calls in the order of their requests, and that ends when all are
+/// A transport that numbers calls in the order of their requests, and that ends when all requests are
 /// answered.
 ///
 /// `rmcp` runs each request in a task of its own, in any order. So a call gets its number, its time
 /// and its place among the writers here, and carries them in the request's extensions.
 ///
 /// When the input ends, `end` is cancelled at once, and handlers stop waiting for the client. `rmcp`
-/// learns of the end only when no request is left: from then on it sends nothing.
+/// learns of the end of the input only when all requests are answered, since it sends no answer after
+/// that.
 pub(super) struct Intake<T> {
     transport: T,
     memory: AgentMemory,
@@ -87,7 +88,7 @@ impl<T> Intake<T> {
         }
     }
 
-    /// Before a session has begun, any notification would end the server.
+    /// Ignores a notification before a session has begun: `rmcp` would end the server.
     fn admit_in_session(&self) -> Admission {
         if self.begun { Admission::Admitted } else { Admission::Ignored }
     }
@@ -97,15 +98,15 @@ impl<T> Intake<T> {
 enum Admission {
     /// `rmcp` gets it.
     Admitted,
-    /// Nothing.
+    /// The message is dropped without an answer.
     Ignored,
     /// The client gets this error.
     Refused(ErrorData),
-    /// A request with the id of one that is not answered yet. The client gets an error.
+    /// It is a request with the id of another request that is not answered yet. The client gets an error.
     Repeated,
 }
 
-/// Whether `rmcp` answers a request that comes before a session in the words of its protocol version.
+/// Whether `rmcp` itself answers this request correctly before a session has begun.
 fn is_opening(request: &ClientRequest) -> bool {
     matches!(request, ClientRequest::InitializeRequest(_) | ClientRequest::PingRequest(_))
         || matches!(request.method(), "server/discover" | "subscriptions/listen")
@@ -149,7 +150,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
         async move {
             let sent = sent.await;
             if sent.is_err() {
-                // The client does not read answers any more, so accept no requests.
+                // The client reads no more answers, so no more requests are accepted.
                 end.cancel();
             }
             if let Some(id) = answered {
@@ -185,13 +186,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
                                    request was not executed: give each request an id of its own";
                     let error = ErrorData::invalid_request(message, None);
                     let refused = ServerJsonRpcMessage::error(error, Some(request.id));
-                    // Not by `self.send`: the first request stays unanswered.
+                    // Not by `self.send`, which would note the first request with this id as answered.
                     tokio::spawn(self.transport.send(refused));
                 }
                 Admission::Refused(error) => {
                     let ClientJsonRpcMessage::Request(request) = message else { continue };
                     let refused = ServerJsonRpcMessage::error(error, Some(request.id));
-                    // A task of its own, since a cancelled read must not leave half an answer.
+                    // Sent in a task of its own: a cancelled read must not leave half an answer.
                     tokio::spawn(self.send(refused));
                 }
             }

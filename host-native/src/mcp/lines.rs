@@ -27,11 +27,11 @@ pub(super) struct Lines<R, W> {
     /// The line that is being read. It is kept here because a read may be cancelled half way.
     line: Vec<u8>,
     writer: Arc<Mutex<W>>,
-    /// The answers to malformed lines. They are tasks of their own, since a cancelled read must not
-    /// leave half an answer.
+    /// The answers to malformed lines. Each is sent by a task of its own: a cancelled read must not leave
+    /// half an answer.
     replies: JoinSet<io::Result<()>>,
     batches: Batches,
-    /// The messages of a batch that the server has not got yet.
+    /// The messages of a batch that the server has not received yet.
     unread: VecDeque<ClientJsonRpcMessage>,
 }
 
@@ -47,8 +47,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         }
     }
 
-    /// Reads up to the end of a line or of the input; false at the end of the input. Keeps at most
-    /// `LONGEST + 1` bytes of a line.
+    /// Reads up to the end of a line or of the input. Returns `false` at the end of the input. Keeps at
+    /// most `LONGEST + 1` bytes of a line.
     async fn read_line(&mut self) -> io::Result<bool> {
         loop {
             let read = self.reader.fill_buf().await?;
@@ -68,7 +68,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
 }
 
 impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    /// Takes the batch of a line, and answers what can be answered at once.
+    /// Takes a batch, and sends the answers that need no server.
     fn take_batch(&mut self, messages: Vec<Value>) {
         if let Err(refused) = self.batches.check(messages.len()) {
             return self.reply(ServerJsonRpcMessage::Error(*error(refused, None)));
@@ -81,7 +81,8 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
         }
     }
 
-    /// Notes that a message goes to the server. A request that it cancels gets no answer.
+    /// Notes that a message goes to the server. If it cancels a request of a batch, that request gets no
+    /// answer.
     fn received(&mut self, message: ClientJsonRpcMessage) -> ClientJsonRpcMessage {
         if let ClientJsonRpcMessage::Notification(notification) = &message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
@@ -110,7 +111,8 @@ async fn write<W: AsyncWrite + Unpin>(
     writer.flush().await
 }
 
-/// The messages of a line that is a batch.
+/// The messages of a line that is a batch. `None` if the line is no JSON array, or is longer than
+/// [`LONGEST`].
 fn batch(line: &[u8]) -> Option<Vec<Value>> {
     let line = trimmed(line);
     let may_be = line.len() <= LONGEST && line.starts_with(b"[");
@@ -122,7 +124,8 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii()
 }
 
-/// Reads one message. A malformed one gives the error to answer with, or none for a notification.
+/// Reads one message. For a malformed message, the error is the answer to it, or `None` for a
+/// notification, which gets no answer.
 fn message(line: &[u8]) -> Read {
     if line.len() > LONGEST {
         let message = format!("the message is longer than {LONGEST} bytes: send less at once");
@@ -134,7 +137,8 @@ fn message(line: &[u8]) -> Read {
     }
     serde_json::from_slice(line).map_err(|unreadable| {
         let Ok(value) = serde_json::from_slice::<Value>(line) else {
-            // It may still have an id, as with half an emoji or too large a number in its params.
+            // The id may still be readable, for example if only the params have half an emoji or too
+            // large a number.
             let envelope = serde_json::from_slice::<Envelope>(line).unwrap_or_default();
             let message = format!("the message cannot be read as JSON: {unreadable}");
             return Some(match &envelope.id {
@@ -163,7 +167,7 @@ fn message(line: &[u8]) -> Read {
     })
 }
 
-/// The part of a message that can be read if its params cannot.
+/// The parts of a message that can be read even if its params cannot.
 #[derive(Default, Deserialize)]
 struct Envelope {
     id: Option<Value>,

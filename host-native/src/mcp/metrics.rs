@@ -1,5 +1,5 @@
-//! Numbers for programs that watch a server, in the text format of OpenMetrics, which Prometheus
-//! reads. No label names an agent, a store or a path.
+//! Metrics of a server in the text format of OpenMetrics, which Prometheus reads. No label names an
+//! agent, a store or a path.
 
 use crate::{CallError, Outcome};
 use axum::http::StatusCode;
@@ -16,12 +16,12 @@ use std::time::Duration;
 /// The media type of the text.
 pub(super) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The durations up to which calls are counted, in seconds.
+/// The upper bounds of the histogram of call durations, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0];
 
 type Durations = Family<OfTool, Histogram, fn() -> Histogram>;
 
-/// The numbers of one server.
+/// The metrics of one server.
 #[derive(Clone, Debug)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
@@ -74,12 +74,12 @@ impl Metrics {
         self.calls.get_or_create(&OfCall { toolset, tool, outcome }).inc();
     }
 
-    /// Counts an answer.
+    /// Counts an HTTP response by its status.
     pub fn count_response(&self, status: StatusCode) {
         self.responses.get_or_create(&OfResponse { status: status.as_u16() }).inc();
     }
 
-    /// All of them as text.
+    /// All metrics as text.
     pub fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;

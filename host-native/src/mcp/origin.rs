@@ -24,8 +24,8 @@ impl FromStr for Origin {
 }
 
 impl Origin {
-    /// The same with its port, also if that is the usual one: rmcp lets an origin without a port
-    /// stand for each port.
+    /// The origin with its port, even if it is the default port: rmcp takes an origin without a port for
+    /// any port.
     pub(super) fn with_port(&self) -> String {
         let origin = self.0.to_str().unwrap_or_default();
         let has_port = origin.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());

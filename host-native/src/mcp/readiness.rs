@@ -1,4 +1,4 @@
-//! Whether the server is of use: whether its storage takes writes.
+//! The readiness of the server: whether its storage takes writes.
 
 use crate::storage::ErrorCode;
 use crate::{AgentMemory, storage};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-/// For how long an answer holds: programs may ask each second, and others beside them.
+/// For how long an answer is reused, since several programs may ask each second.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// How long the storage may take. A file system over a network may not answer at all.
+/// The timeout of a check of the storage: a network file system may not answer at all.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Whether the storage takes writes. A clone knows the same.
+/// Checks whether the storage takes writes. Clones share the last answer.
 #[derive(Clone)]
 pub(super) struct Readiness {
     memory: AgentMemory,
@@ -23,7 +23,7 @@ pub(super) struct Readiness {
 #[derive(Default)]
 struct Last {
     answer: Option<(Instant, Result<(), &'static str>)>,
-    /// A look that has not ended: there is one at most.
+    /// A check that exceeded the timeout and still runs. There is at most one check at a time.
     look: Option<JoinHandle<Result<(), storage::Error>>>,
 }
 

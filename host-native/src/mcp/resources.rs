@@ -31,8 +31,8 @@ pub(super) fn is_resource(memory: &AgentMemory, uri: &str) -> bool {
             .any(|template| matches_template(&template.uri_template, uri))
 }
 
-/// Whether a URI matches a template. A variable stands for a part of one path segment, and one with a
-/// `+` for any text.
+/// Whether a URI matches a template. A variable matches text within one path segment, and a variable with
+/// a `+` matches any text.
 fn matches_template(template: &str, uri: &str) -> bool {
     let Some((before, (variable, after))) =
         template.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))

@@ -9,12 +9,13 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-/// How long a client may take to list its roots: programs answer this, not people.
+/// How long a client may take to list its roots. A program gives this answer, not a person, so the time
+/// is short.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The repositories around the roots of a client whose protocol version has a handshake. The client
-/// is asked when a call first needs them, and again after it reports a change. If it fails to
-/// answer, it has none until then.
+/// The repositories around the roots of a client whose protocol version has a handshake. The client is
+/// asked when a call first needs them, and again after it reports a change. If the client does not
+/// answer, it counts as having no roots until it reports a change.
 #[derive(Clone, Default)]
 pub(super) struct KnownRoots(Arc<Mutex<Arc<OnceCell<Vec<PathBuf>>>>>);
 
@@ -29,8 +30,8 @@ impl KnownRoots {
         ask: impl Future<Output = Vec<PathBuf>> + Send + 'static,
     ) -> Vec<PathBuf> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // In a task of its own, so that the question goes on if this call is cancelled: others get
-        // its answer instead of asking again.
+        // The client is asked in a task of its own, which goes on if this call is cancelled: other calls
+        // get the answer and need not ask again.
         let answered = tokio::spawn(async move { known.get_or_init(|| ask).await.clone() });
         answered.await.unwrap_or_default()
     }
@@ -50,7 +51,8 @@ struct Question {
 }
 
 impl ClientRoots {
-    /// The client of a request, if it has roots and its protocol version lets a server ask for them.
+    /// The client of a request. `None` if it has no roots, or if its protocol version does not let a
+    /// server ask for them.
     pub(super) fn from_request(
         request: &RequestContext<RoleServer>,
         known: &KnownRoots,
@@ -92,7 +94,7 @@ impl Question {
     }
 }
 
-/// The directory that a `file://` URI names on this machine.
+/// The directory that a `file://` URI names on this machine. `None` for another URI.
 fn directory(uri: &str) -> Option<PathBuf> {
     named(uri, cfg!(windows)).map(PathBuf::from)
 }

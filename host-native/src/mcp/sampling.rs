@@ -14,7 +14,7 @@ const MAX_TOKENS: u32 = 1_000;
 pub(super) struct Sampling(Peer<RoleServer>);
 
 impl Sampling {
-    /// The model of a client, if the client lets a server ask it.
+    /// The model of a client. `None` if the client does not let a server ask its model.
     pub(super) fn from_client(
         client: &Peer<RoleServer>,
         capabilities: Option<&ClientCapabilities>,

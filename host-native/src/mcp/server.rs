@@ -29,12 +29,13 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) type Request = RequestContext<RoleServer>;
 
-/// How messages come and go.
+/// The transport of a client's messages.
 #[derive(Clone, Debug)]
 pub(super) enum Transport {
     /// One connection for all messages of one client.
     Stdio,
-    /// Requests that stand alone: before 2026-07-28, a client gets nothing but their answers.
+    /// HTTP, where each request stands alone. In protocol versions before 2026-07-28, the server sends a
+    /// client only answers to its requests.
     #[cfg(feature = "http")]
     Http(Metrics),
 }
@@ -42,8 +43,8 @@ pub(super) enum Transport {
 /// The MCP handler of one client; over HTTP, of one request.
 #[derive(Clone)]
 pub(super) struct Server {
-    /// The memory whose tools every client is offered, whatever its tenant. Its calls go to
-    /// [its own memory](Server::memory_of).
+    /// The memory whose tools are offered to every client, whatever its tenant. The calls of a client go
+    /// to [the memory of its tenant](Server::memory_of).
     pub(super) offered: AgentMemory,
     pub(super) transport: Transport,
     tools: Arc<[model::Tool]>,
@@ -61,7 +62,7 @@ impl Server {
         Server { offered: memory, transport, tools, known_roots, subscriptions, end }
     }
 
-    /// Whether a client that began with `initialize` hears of changes.
+    /// Whether the server can send notifications to a client that began with `initialize`.
     fn can_notify(&self) -> bool {
         matches!(self.transport, Transport::Stdio)
     }
@@ -70,7 +71,7 @@ impl Server {
         !self.offered.resources().is_empty() || !self.offered.resource_templates().is_empty()
     }
 
-    /// Whether anything has arguments to complete.
+    /// Whether a prompt or a resource template has arguments that can be completed.
     fn has_completion(&self) -> bool {
         !self.offered.prompts().is_empty() || !self.offered.resource_templates().is_empty()
     }
@@ -80,7 +81,8 @@ impl Server {
         if self.offered.prompts().is_empty() { Err(unknown_method(method)) } else { Ok(()) }
     }
 
-    /// The text that the client of a request reads in each of these resources, if it may.
+    /// Reads each of these resources with the given reach. `None` for a resource that cannot be read with
+    /// it.
     async fn read_all(memory: &AgentMemory, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
         let mut contents = Vec::new();
         for uri in uris {
@@ -119,7 +121,7 @@ impl Server {
             .ok_or_else(|| resources::unknown(uri, version))
     }
 
-    /// Whether a name is that of a tool for models that the client reaches.
+    /// Whether a tool for models that the client reaches has this name.
     fn has_tool(&self, name: &str, reach: &Reach) -> bool {
         self.reached_tools(reach).any(|tool| tool.is_called(name))
     }
@@ -130,7 +132,8 @@ impl Server {
         tools.filter(move |tool| !reads_only || tool.annotations.read_only_hint)
     }
 
-    /// The message for a name that no tool has. Tools of one name in two toolsets have it at the end.
+    /// The message for a name that no tool has. If tools of several toolsets have one name, each tool's
+    /// full name ends with it, and the message lists these full names.
     fn no_tool(&self, name: &str, reach: &Reach) -> String {
         let end = format!("_{name}");
         let qualified = self.reached_tools(reach).filter(|tool| tool.name.ends_with(&end));
@@ -143,7 +146,7 @@ impl Server {
 }
 
 fn one_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
-    // Some clients send an empty one for the first page.
+    // Some clients send an empty cursor for the first page.
     let cursor = page.and_then(|page| page.cursor).filter(|cursor| !cursor.is_empty());
     cursor.map_or(Ok(()), |cursor| {
         let message = format!("unknown cursor `{cursor}`: every list is one page, so leave it out");
@@ -151,7 +154,8 @@ fn one_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     })
 }
 
-/// The server's name for a result. Stateless protocol versions have no handshake that gives it once.
+/// The server's name for the metadata of a result. `None` if the protocol version has a handshake, which
+/// gives the name once.
 fn name_in_result(request: &Request) -> Option<MetaObject> {
     (Version::from_request(request) == Version::Stateless).then(|| {
         let name = ("io.modelcontextprotocol/serverInfo".to_owned(), json!(identity()));
@@ -180,8 +184,8 @@ impl ServerHandler for Server {
         params: InitializeRequestParams,
         request: Request,
     ) -> Result<InitializeResult, ErrorData> {
-        // In a session that began with `initialize`, `rmcp` has stored the client before. A
-        // stateless session has none, and takes no `initialize`.
+        // In a session that began with `initialize`, `rmcp` has stored the client's information before
+        // this. If it has none, the session is stateless, and `initialize` is no method in it.
         if matches!(self.transport, Transport::Stdio) && request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }
@@ -215,7 +219,7 @@ impl ServerHandler for Server {
         call: CallToolRequestParams,
         request: Request,
     ) -> Result<CallToolResponse, ErrorData> {
-        // Calls are numbered as they arrive, also those that are refused.
+        // Every call gets a number when it arrives, even if it is refused.
         let memory = self.memory_of(&request);
         let arrival =
             intake::arrival(&request.extensions).unwrap_or_else(|| memory.arrive(&call.name));
@@ -260,8 +264,8 @@ impl ServerHandler for Server {
         let memory = self.memory_of(subscription.request_context());
         let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
         let mut changes = memory.changes();
-        // A URI stands for what its reader reaches. So a client with a limited reach hears of a change
-        // if it reads something else than before, and not if a URI of the same name has changed.
+        // What a client reads at a URI depends on its reach. So a client with a limited reach is notified
+        // only if the text that it reads has changed.
         let is_limited = reach.is_limited();
         let mut known =
             if is_limited { Self::read_all(memory, &uris, &reach).await } else { Vec::new() };

@@ -1,29 +1,31 @@
 use std::time::Duration;
 
-/// How long calls in progress may take to end after the input has ended, and then the summaries.
+/// How long calls in progress may take to end after the input has ended; then summaries may take as long
+/// again.
 pub(super) const CLOSING: Duration = Duration::from_secs(5);
 
-/// Why serving ended before the client did.
+/// Why serving could not begin, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The client's first message does not begin a session of any protocol version.
     #[error("the client's first message does not begin an MCP session: {0}")]
     Opening(String),
-    /// The listener is reached from other machines, and there are no tokens.
+    /// Other machines reach the listener, and there are no tokens.
     #[cfg(feature = "http")]
     #[error(
         "`{0}` is reached from other machines, whose users cannot be told apart without tokens: make \
          one with `agent-memory token create NAME`, or listen on `127.0.0.1`"
     )]
     Exposed(std::net::SocketAddr),
-    /// The listener is reached from other machines, and nobody says at which URL.
+    /// Access tokens are accepted, but the options have no public URL, and the listener is not on a
+    /// loopback address.
     #[cfg(feature = "http")]
     #[error(
         "access tokens are for the URL at which clients reach this server, which is not `{0}`: give it \
          with `--public-url`, such as `https://memory.example.com/mcp`"
     )]
     NoPublicUrl(std::net::SocketAddr),
-    /// Access tokens are accepted, and there is no directory of the tokens that they stand for.
+    /// Access tokens are accepted, but the options have no tokens for which they could stand.
     #[cfg(feature = "http")]
     #[error("access tokens stand for tokens: set both")]
     NoTokens,

@@ -1,4 +1,4 @@
-//! How many streams are open at once: each holds a connection for as long as its client likes.
+//! Limits how many streams are open at once: each uses a connection until its client ends it.
 
 use super::refusal::waiting;
 use axum::extract::Request;
@@ -20,11 +20,11 @@ const MAX_OF_TOKEN: usize = 64;
 #[derive(Clone)]
 pub(super) struct Streams {
     free: Arc<Semaphore>,
-    /// What is free for each token that came, by its id.
+    /// The free places of each token that came, by the token's id.
     free_of_tokens: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
 }
 
-/// The place of a stream. It is free again when the request is dropped that opened the stream.
+/// The place of a stream. It is freed when the request that opened the stream is dropped.
 #[derive(Clone)]
 struct Place {
     _of_all: Arc<OwnedSemaphorePermit>,
@@ -36,9 +36,10 @@ impl Streams {
         Streams { free: Arc::new(Semaphore::new(MAX)), free_of_tokens: Arc::default() }
     }
 
-    /// Answers a request, perhaps with a token. One that opens a stream gets a place, or status 429.
+    /// Answers a request with the given token, if any. A request that opens a stream takes a place first,
+    /// or gets status 429 if none is free.
     pub async fn limit(&self, token: Option<&str>, mut request: Request, next: Next) -> Response {
-        // `rmcp` refuses a request whose header differs from its body.
+        // The header can be trusted: `rmcp` refuses a request whose header differs from its body.
         let method = request.headers().get("mcp-method");
         if method.is_some_and(|method| method == "subscriptions/listen") {
             match self.place(token) {

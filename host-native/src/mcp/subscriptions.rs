@@ -21,7 +21,7 @@ struct Subscribed {
 }
 
 impl Subscriptions {
-    /// Adds a resource; false if the client has [`MAX_SUBSCRIPTIONS`] already.
+    /// Adds a resource. Returns `false` if the client has [`MAX_SUBSCRIPTIONS`] already.
     pub(super) fn add(
         &self,
         uri: String,

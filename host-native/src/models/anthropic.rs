@@ -12,7 +12,8 @@ const MAX_TOKENS: u32 = 1_000;
 
 /// A model behind the Messages API of Anthropic.
 ///
-/// A request that was given up ends by itself at its deadline, on a blocking thread of tokio.
+/// A request whose future is dropped still runs on a blocking thread of tokio, until its deadline at the
+/// latest.
 pub struct Anthropic(Arc<Service>);
 
 #[derive(Deserialize)]

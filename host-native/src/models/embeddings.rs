@@ -11,7 +11,8 @@ const MAX_ANSWER: u64 = 8 << 20;
 
 /// An embedder behind an endpoint that is compatible with OpenAI's, such as a local one.
 ///
-/// A request that was given up ends by itself at its deadline, on a blocking thread of tokio.
+/// A request whose future is dropped still runs on a blocking thread of tokio, until its deadline at the
+/// latest.
 pub struct OpenAiEmbedder(Arc<Service>);
 
 #[derive(Deserialize)]
@@ -26,7 +27,7 @@ struct Embedding {
 }
 
 impl OpenAiEmbedder {
-    /// A model of an endpoint such as `http://localhost:11434/v1`. Many local ones need no key.
+    /// A model of an endpoint such as `http://localhost:11434/v1`. Many local servers need no key.
     pub fn new(endpoint: Endpoint, key: Option<&str>, model: impl Into<String>) -> OpenAiEmbedder {
         let key = key.map(|key| ("authorization", format!("Bearer {}", key.trim())));
         let headers = key.into_iter().collect();
@@ -50,7 +51,7 @@ impl Embedder for OpenAiEmbedder {
     }
 }
 
-/// The vectors in the order of the texts. Servers may answer in another one.
+/// The vectors in the order of the texts. Servers may send them in another order.
 fn vectors(answer: Value) -> Result<Vec<Vec<f32>>, String> {
     let answer: Answer = serde_json::from_value(answer)
         .map_err(|_| "the answer is none of the API of embeddings".to_owned())?;

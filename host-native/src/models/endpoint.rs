@@ -1,7 +1,8 @@
 use crate::outbound::secure_url;
 use std::fmt;
 
-/// The URL of an API that may get memories, without a slash at its end.
+/// The URL of a model's API, without a slash at its end. Memories are sent there, so it is `https` or on
+/// this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint(String);
 
@@ -11,7 +12,7 @@ pub struct Endpoint(String);
 pub struct InvalidEndpoint;
 
 impl Endpoint {
-    /// A valid endpoint, in words.
+    /// The form of a valid endpoint, in words.
     pub const FORM: &str = "an `https://` URL, or an `http://` URL of this machine such as \
         `http://localhost:11434/v1`, without user, query or fragment";
 
@@ -26,7 +27,7 @@ impl Endpoint {
         Ok(Endpoint(text.trim_end_matches('/').to_owned()))
     }
 
-    /// The URL of something below it.
+    /// The URL of a path below the endpoint.
     pub(super) fn join(&self, path: &str) -> String {
         format!("{}/{path}", self.0)
     }

@@ -1,8 +1,8 @@
-//! Models over HTTP: those that write summaries, behind the Messages API of Anthropic and endpoints
-//! that are compatible with OpenAI's, and those that give vectors, behind the latter.
+//! Models over HTTP. Summaries come from the Messages API of Anthropic or an endpoint that is compatible
+//! with OpenAI's, vectors from an endpoint that is compatible with OpenAI's.
 //!
-//! Memories go to the [`Endpoint`] that was given and to no other host: a redirect is not followed,
-//! and no proxy is used. The first request logs the destination. No error contains a key.
+//! Memories are sent only to the host of the given [`Endpoint`]: redirects are not followed, and no proxy
+//! is used. The first request logs the destination. No error contains a key.
 
 mod anthropic;
 mod embeddings;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 /// A model behind an endpoint that is compatible with OpenAI's, such as a local one.
 ///
-/// A request that was given up ends by itself at its deadline, on a blocking thread of tokio.
+/// A request whose future is dropped still runs on a blocking thread of tokio, until its deadline at the
+/// latest.
 pub struct OpenAi(Arc<Service>);
 
 #[derive(Deserialize)]
@@ -23,12 +24,12 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Message {
-    /// None if the model refuses.
+    /// The text of the answer. `None` if the model refuses.
     content: Option<String>,
 }
 
 impl OpenAi {
-    /// A model of an endpoint such as `http://localhost:11434/v1`. Many local ones need no key.
+    /// A model of an endpoint such as `http://localhost:11434/v1`. Many local servers need no key.
     pub fn new(endpoint: Endpoint, key: Option<&str>, model: impl Into<String>) -> OpenAi {
         let key = key.map(|key| ("authorization", format!("Bearer {}", key.trim())));
         let headers = key.into_iter().collect();
@@ -45,8 +46,8 @@ impl Model for OpenAi {
         &'a self,
         request: &'a SummaryRequest,
     ) -> BoxFuture<'a, Result<String, String>> {
-        // The tokens are not limited: newer models of OpenAI refuse `max_tokens`, and other servers
-        // do not know its successor.
+        // The request sets no token limit: newer models of OpenAI refuse `max_tokens`, and other servers
+        // do not know the parameter that replaced it.
         let body = json!({
             "model": self.0.model(),
             "messages": [

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use ureq::http::{HeaderMap, StatusCode};
 use ureq::{Agent, Error};
 
-/// The most bytes of a request, and of an answer unless its use says more.
+/// The most bytes of a request; also of an answer, unless its [`Use`] sets another limit.
 const MAX_BODY: u64 = 1 << 20;
 
 /// The pause before the retry if the service names none.
@@ -22,7 +22,7 @@ pub(super) struct Service {
     endpoint: Endpoint,
     path: &'static str,
     model: String,
-    /// Secret. They are in no message.
+    /// The headers with the key. No message contains them.
     headers: Vec<(&'static str, String)>,
     of: Use,
     announced: Once,
@@ -30,7 +30,7 @@ pub(super) struct Service {
 
 /// The use of a service.
 pub(super) struct Use {
-    /// What the service does with memories, for the log.
+    /// What the service does with memories, for the log, such as `summarised`.
     pub(super) verb: &'static str,
     /// The most bytes of an answer.
     pub(super) max_answer: u64,
@@ -39,7 +39,7 @@ pub(super) struct Use {
 /// Why an attempt failed.
 struct Failed {
     message: String,
-    /// The pause before a retry; none if a retry cannot help.
+    /// The pause before a retry. `None` if a retry cannot help.
     retry_after: Option<Duration>,
 }
 
@@ -55,7 +55,7 @@ impl Service {
         Service { agent, endpoint, path, model, headers, of, announced: Once::new() }
     }
 
-    /// The same for another use than summaries.
+    /// The same service for another use than summaries.
     pub(super) fn to(self, of: Use) -> Service {
         Service { of, ..self }
     }
@@ -80,7 +80,7 @@ impl Service {
 
     /// Posts a body, and returns the JSON of the answer. Blocks until the deadline at most.
     ///
-    /// It tries a second time if there is no connection, or if the service is overloaded or broken.
+    /// Tries a second time if there is no connection, or if the service is overloaded or broken.
     fn post(&self, body: &Value, deadline: Instant) -> Result<Value, String> {
         let body = body.to_string();
         if body.len() as u64 > MAX_BODY {
@@ -136,7 +136,8 @@ impl Service {
         Failed { retry_after: is_lost.then_some(PAUSE), ..failed }
     }
 
-    /// The body is left out of the message: it may repeat a part of the key.
+    /// The error for an answer with this status. The answer's body is left out: it may repeat a part of
+    /// the key.
     fn refused(&self, status: StatusCode, headers: &HeaderMap) -> Failed {
         let failed = if status.is_redirection() {
             self.failed(&format!("answered {status}: no redirect is followed"))
@@ -149,7 +150,7 @@ impl Service {
 }
 
 fn remaining(deadline: Instant) -> Duration {
-    // A time-out of zero would be none.
+    // At least 1 ms: a timeout of zero would mean no timeout.
     deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 

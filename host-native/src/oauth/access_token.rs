@@ -1,4 +1,4 @@
-//! An access token as a JWT (RFC 7519, RFC 9068): its parts, and what its claims have to be.
+//! An access token as a JWT (RFC 7519, RFC 9068): its parts, and the check of its claims.
 
 use super::jwk::{Algorithm, Key, decoded};
 use jiff::Timestamp;
@@ -6,25 +6,25 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::slice;
 
-/// The most bytes of a token that is looked at.
+/// The most bytes of a token. A longer token is refused.
 const MAX_BYTES: usize = 16 << 10;
 
-/// The most bytes of a subject, as OpenID Connect has it.
+/// The most bytes of a subject, as OpenID Connect limits it.
 pub(crate) const MAX_SUBJECT: usize = 255;
 
 /// How far the clocks of the two servers may be apart, in seconds.
 const LEEWAY: f64 = 60.0;
 
-/// A token whose signature has not been looked at.
+/// A token whose signature and claims are not checked yet.
 pub(super) struct AccessToken<'a> {
     pub header: Header,
-    /// What is signed.
+    /// The signed part of the token: the header and the payload as Base64.
     message: &'a [u8],
     payload: Vec<u8>,
     signature: Vec<u8>,
 }
 
-/// The head of a token.
+/// The header of a token.
 #[derive(Deserialize)]
 pub(super) struct Header {
     pub alg: Algorithm,
@@ -33,7 +33,7 @@ pub(super) struct Header {
     crit: Option<IgnoredAny>,
 }
 
-/// What a token has to say.
+/// What the claims of a token must contain.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub issuer: String,
@@ -41,12 +41,12 @@ pub(super) struct Expected {
     pub scopes: Vec<String>,
 }
 
-/// Whose token it is, and until when it holds.
+/// The subject of a valid token, and the end of its validity.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Accepted {
-    /// The subject of the issuer.
+    /// The claim `sub`: who the holder is for the issuer.
     pub subject: String,
-    /// When it expires, with the leeway.
+    /// When the token expires, plus [`LEEWAY`] for clocks that differ.
     pub until: Timestamp,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Accepted {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Violation {
     Invalid(&'static str),
-    /// It lacks a scope.
+    /// The token lacks a required scope.
     Scope,
 }
 
@@ -65,10 +65,10 @@ struct Claims {
     aud: OneOrMore,
     exp: f64,
     nbf: Option<f64>,
-    /// RFC 9068 wants one text with spaces, and some servers write an array.
+    /// RFC 9068 requires one text with spaces between the scopes. Some servers write an array.
     scope: Option<OneOrMore>,
     cnf: Option<IgnoredAny>,
-    // Those of an ID token.
+    // These claims are in ID tokens only.
     nonce: Option<IgnoredAny>,
     at_hash: Option<IgnoredAny>,
     c_hash: Option<IgnoredAny>,
@@ -87,7 +87,7 @@ impl<'a> AccessToken<'a> {
         const FORM: Violation = Violation::Invalid("it is no signed JWT that this server can read");
         let short = Some(text).filter(|text| text.len() <= MAX_BYTES).ok_or(FORM)?;
         let (message, signature) = short.rsplit_once('.').ok_or(FORM)?;
-        // A further point is no base64.
+        // If the payload has a further `.`, it is no Base64 and is refused below.
         let (header, payload) = message.split_once('.').ok_or(FORM)?;
         let header = decoded(header).ok_or(FORM)?;
         let payload = decoded(payload).ok_or(FORM)?;
@@ -104,7 +104,7 @@ impl<'a> AccessToken<'a> {
         Ok(AccessToken { header, message: message.as_bytes(), payload, signature })
     }
 
-    /// Checks the signature by one of the keys with its id, and then the claims.
+    /// Checks that one of the keys has signed the token, and then the claims.
     pub fn check(
         &self,
         keys: &[Key],
@@ -117,7 +117,7 @@ impl<'a> AccessToken<'a> {
         }
         let claims: Claims = serde_json::from_slice(&self.payload)
             .map_err(|_| Violation::Invalid("`iss`, `sub`, `aud` or `exp` is missing or wrong"))?;
-        // One whose type does not tell may be an ID token.
+        // A token without a type or with the type `JWT` may be an ID token.
         if self.header.typ.as_deref().is_none_or(is_any_jwt) && claims.are_of_id_token() {
             return Err(Violation::Invalid(
                 "it is an ID token: it has `nonce`, `at_hash` or `c_hash`, and not the type `at+jwt`",
@@ -127,20 +127,20 @@ impl<'a> AccessToken<'a> {
     }
 }
 
-/// Whether a token of this type may be an access token. RFC 9068 wants `at+jwt`, and many servers
-/// write `JWT`.
+/// Whether a token of this type may be an access token. RFC 9068 requires `at+jwt`. Many servers write
+/// `JWT`.
 fn is_access_token(kind: &str) -> bool {
     let accepted = ["at+jwt", "application/at+jwt"];
     is_any_jwt(kind) || accepted.iter().any(|accepted| kind.eq_ignore_ascii_case(accepted))
 }
 
-/// Whether a type says no more than that it is a JWT.
+/// Whether the type is just `JWT`, so that the token may also be an ID token.
 fn is_any_jwt(kind: &str) -> bool {
     kind.eq_ignore_ascii_case("jwt")
 }
 
 impl Claims {
-    /// Whether some of them are in ID tokens alone.
+    /// Whether the claims contain one that only ID tokens have.
     fn are_of_id_token(&self) -> bool {
         [&self.nonce, &self.at_hash, &self.c_hash].into_iter().any(Option::is_some)
     }

@@ -1,4 +1,4 @@
-//! An authorization server: how its keys are found (RFC 8414, OpenID Connect Discovery).
+//! An authorization server, and the discovery of its keys (RFC 8414, OpenID Connect Discovery).
 
 use super::jwk::{Key, read_set};
 use crate::outbound::secure_url;
@@ -16,8 +16,8 @@ const MAX_ANSWER: u64 = 256 << 10;
 /// How long all requests for the keys may take together.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The authorization server whose access tokens are accepted, by its URL, which is the claim `iss` of
-/// its tokens, letter by letter.
+/// The URL of the authorization server whose access tokens are accepted. The claim `iss` of its tokens
+/// must be exactly this text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issuer(String);
 
@@ -38,7 +38,7 @@ impl fmt::Display for Issuer {
     }
 }
 
-/// What an authorization server says of itself. It may say more.
+/// The fields of an authorization server's metadata that are used here.
 #[derive(Deserialize)]
 struct Metadata {
     issuer: String,
@@ -46,7 +46,7 @@ struct Metadata {
 }
 
 impl Issuer {
-    /// Asks for the keys. Blocks for at most 5 s.
+    /// Fetches the keys of the issuer. Blocks for at most 5 s.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Issuer {
         }
     }
 
-    /// The URL of the set of keys.
+    /// Fetches the metadata, and returns the URL of the key set.
     fn key_set(&self, agent: &Agent, deadline: Instant) -> Result<String, String> {
         for url in self.metadata_urls() {
             let (status, text) = get(agent, &url, deadline)?;
@@ -92,7 +92,7 @@ impl Issuer {
         Err(format!("nothing below `{self}` tells where its keys are"))
     }
 
-    /// Where the metadata may be, in the order in which clients of MCP look.
+    /// The URLs at which the metadata may be, in the order in which MCP clients try them.
     fn metadata_urls(&self) -> Vec<String> {
         let Ok(uri) = self.0.parse::<Uri>() else { return Vec::new() };
         let scheme = uri.scheme_str().unwrap_or_default();
@@ -118,7 +118,7 @@ fn get(agent: &Agent, url: &str, deadline: Instant) -> Result<(StatusCode, Vec<u
         }
         error => format!("`{url}` gave no answer: {error}"),
     };
-    // A time-out of zero would be none.
+    // At least 1 ms: a timeout of zero would mean no timeout.
     let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     let request = agent.get(url).header("accept", "application/json");
     let request = request.config().timeout_global(Some(left)).build();

@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The most keys of a set that are looked at.
+/// The most keys of a set that are used. Further keys are ignored.
 const MAX_KEYS: usize = 64;
 
-/// How a token is signed. There is no symmetric algorithm and no `none` among them, so a token with
-/// one of these cannot be read.
+/// The algorithm of a token's signature. Symmetric algorithms and `none` are left out, so a token with
+/// one of these is refused when it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Algorithm {
     #[serde(rename = "RS256")]
@@ -35,7 +35,7 @@ pub(super) enum Algorithm {
     Es256,
     #[serde(rename = "ES384")]
     Es384,
-    /// With Ed25519 alone, as RFC 9864 names it.
+    /// Only Ed25519 of the EdDSA algorithms. RFC 9864 names it `Ed25519`.
     #[serde(rename = "EdDSA", alias = "Ed25519")]
     EdDsa,
 }
@@ -44,7 +44,7 @@ pub(super) enum Algorithm {
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub id: Option<String>,
-    /// The only algorithm, if the key is for one.
+    /// The only algorithm that the key may be used with. `None` if the key names none.
     algorithm: Option<Algorithm>,
     material: Material,
 }
@@ -57,7 +57,7 @@ enum Material {
     Ed25519(Vec<u8>),
 }
 
-/// The members of a key that matter here. A key may have others.
+/// The members of a key that are used here.
 #[derive(Deserialize)]
 struct Jwk {
     kty: String,
@@ -78,8 +78,8 @@ struct JwkSet {
     keys: Vec<Value>,
 }
 
-/// The keys of a set that may check the signatures of tokens. Others are passed over, as RFC 7517 wants it. None if the
-/// text is no set.
+/// The keys of a set that may check the signatures of tokens. Other keys are skipped, as RFC 7517
+/// requires. `None` if the text is no key set.
 pub(super) fn read_set(text: &[u8]) -> Option<Arc<[Key]>> {
     let set: JwkSet = serde_json::from_slice(text).ok()?;
     let keys = set.keys.into_iter().take(MAX_KEYS);
@@ -127,7 +127,8 @@ impl Key {
         fits && self.algorithm.is_none_or(|only| only == algorithm)
     }
 
-    /// Whether a signature of a message is by this key. RSA keys have 2,048 to 8,192 bits.
+    /// Whether this key has made a signature of a message. `false` also for RSA keys with other than
+    /// 2,048 to 8,192 bits.
     pub fn has_signed(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if !self.is_for(algorithm) {
             return false;
@@ -159,12 +160,12 @@ fn rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     }
 }
 
-/// Base64 for URLs without padding.
+/// Decodes URL-safe Base64 without padding. `None` for any other text.
 pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// A number without leading zeros, which some servers write.
+/// Decodes a number, and removes leading zeros, which some servers write.
 fn number(text: &str) -> Option<Vec<u8>> {
     let bytes = decoded(text)?;
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();

@@ -1,18 +1,19 @@
-//! The keys of an issuer: fetched when they are needed, and again when they may have changed.
+//! The keys of an issuer. They are fetched when they are needed, and again when they may have changed.
 
 use super::jwk::{Algorithm, Key};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For how long fetched keys are used without a further question. A key that the issuer takes back
-/// is of use for no longer, as long as the issuer answers.
+/// For how long fetched keys are used before they are fetched again. If the issuer answers, a key that it
+/// has withdrawn is used for about this time at most.
 const FRESH: Duration = Duration::from_secs(10 * 60);
 
-/// For how long they are used if the issuer does not answer.
+/// For how long fetched keys are used if the issuer does not answer.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// The pause after a fetch for a key that the issuer turned out not to have.
+/// The pause after a fetch before the keys are fetched again for an unknown key. The first fetch has no
+/// such pause.
 const PAUSE_OF_UNKNOWN: Duration = Duration::from_secs(10);
 
 /// The pause after a fetch that failed.
@@ -22,10 +23,10 @@ type Fetch = dyn Fn() -> Result<Arc<[Key]>, String> + Send + Sync;
 
 /// The keys of an issuer, for many requests at once.
 pub(super) struct Keys {
-    /// Asks the issuer. Blocks.
+    /// Fetches the keys from the issuer. Blocks.
     fetch: Box<Fetch>,
     known: Mutex<Known>,
-    /// Held by the one who asks.
+    /// Held while the issuer is asked, so that one request at a time asks it.
     asking: tokio::sync::Mutex<()>,
 }
 
@@ -33,22 +34,22 @@ pub(super) struct Keys {
 struct Known {
     keys: Arc<[Key]>,
     fetched: Option<Instant>,
-    /// When the last fetch failed, if it did.
+    /// When the last fetch failed. `None` if it succeeded.
     failed: Option<Instant>,
-    /// When the issuer was last asked for a key that it was not known to have.
+    /// When the keys were last fetched, except for the first fetch.
     sought: Option<Instant>,
 }
 
 /// Why there is no key for a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// The issuer has none.
+    /// The issuer has no such key.
     Unknown,
     /// The issuer does not answer.
     Unavailable,
 }
 
-/// What is known of a key without a question.
+/// What is known of a key without asking the issuer.
 enum Lookup {
     Found {
         keys: Vec<Key>,
@@ -76,8 +77,8 @@ impl Keys {
         })
     }
 
-    /// The keys with an id that may check signatures of an algorithm. It asks the issuer if it has to, while
-    /// other requests wait for the same answer.
+    /// The keys with an id that may check signatures of an algorithm. Asks the issuer if it has to. Other
+    /// requests wait for the same answer meanwhile.
     pub async fn find(
         self: &Arc<Self>,
         id: Option<&str>,
@@ -89,8 +90,8 @@ impl Keys {
         }
         let keys = self.clone();
         let wanted = id.map(str::to_owned);
-        // A task of its own goes on if this request is dropped: else a client that hangs up each time
-        // would make the issuer be asked each time.
+        // The issuer is asked in a task of its own, which goes on if this request is dropped. Otherwise a
+        // client that hangs up each time would cause a fetch each time.
         let asked = tokio::spawn(async move {
             let _asking = keys.asking.lock().await;
             if keys.settled(wanted.as_deref(), algorithm, now).is_none() {
@@ -101,7 +102,7 @@ impl Keys {
         self.settled(id, algorithm, now).unwrap_or(Err(Missing::Unknown))
     }
 
-    /// Asks the issuer in the background, unless that is done already.
+    /// Fetches the keys in the background, unless they are fresh or are being fetched already.
     pub fn refresh(self: &Arc<Self>, now: Instant) {
         let keys = self.clone();
         tokio::spawn(async move {
@@ -112,7 +113,7 @@ impl Keys {
         });
     }
 
-    /// The answer, unless the issuer has to be asked first.
+    /// The answer of [`find`](Self::find) from known keys. `None` if the issuer has to be asked first.
     fn settled(
         self: &Arc<Self>,
         id: Option<&str>,
@@ -142,7 +143,7 @@ impl Keys {
         match fetched {
             Ok(keys) => {
                 tracing::debug!(keys = keys.len(), "the keys of the issuer are fetched");
-                // The first fetch is for no key in particular.
+                // The first fetch does not count as one for an unknown key.
                 let sought = known.fetched.map(|_| now);
                 *known = Known { keys, fetched: Some(now), failed: None, sought };
             }
@@ -159,7 +160,7 @@ impl Keys {
 }
 
 impl Known {
-    /// How old the keys are, if there are any that still hold.
+    /// The age of the keys. `None` if they were never fetched, or are older than [`KEPT`].
     fn age(&self, now: Instant) -> Option<Duration> {
         let age = self.fetched.map(|fetched| now.saturating_duration_since(fetched));
         age.filter(|age| *age < KEPT)

@@ -1,8 +1,8 @@
 //! Access tokens of an authorization server: the resource server of OAuth 2.1.
 //!
-//! An access token says who its holder is: a subject of the [`Issuer`]. What the subject reaches is
-//! bound to it among the [tokens](crate::tokens). The issuer is asked for its keys, and for nothing
-//! else; it gets no token.
+//! An access token says who its holder is: a subject of the [`Issuer`]. One of the
+//! [tokens](crate::tokens) is bound to the subject and says what it reaches. The issuer is asked only for
+//! its metadata and keys; no token is sent to it.
 
 mod access_token;
 mod issuer;
@@ -24,19 +24,19 @@ use std::sync::Arc;
 use std::time::Instant;
 use ureq::http::Uri;
 
-/// Where clients look for what a resource says of itself (RFC 9728).
+/// The path of a resource's metadata (RFC 9728).
 pub(crate) const METADATA: &str = "/.well-known/oauth-protected-resource";
 
 /// Which access tokens are accepted.
 #[derive(Clone, Debug)]
 pub struct OAuthOptions {
-    /// The server whose tokens they are.
+    /// The authorization server that issues the tokens.
     pub issuer: Issuer,
-    /// The URL of the tools, as clients reach them. By default that of the listener.
+    /// The URL at which clients reach the tools. By default the URL of the listener.
     pub public_url: Option<PublicUrl>,
-    /// The claim `aud` of the tokens, or one of several. By default the URL of the tools.
+    /// A value that the claim `aud` of the tokens must be or contain. By default the URL of the tools.
     pub audience: Option<String>,
-    /// The scopes that a token needs, and that clients ask for.
+    /// The scopes that a token needs. Clients learn from the server to ask for them.
     pub scopes: Vec<Scope>,
 }
 
@@ -60,7 +60,7 @@ impl FromStr for PublicUrl {
 }
 
 impl PublicUrl {
-    /// The host that clients ask for, perhaps with a port.
+    /// The host in the URL, with the port if it has one.
     pub(crate) fn host(&self) -> String {
         self.0.authority().map(ToString::to_string).unwrap_or_default()
     }
@@ -82,7 +82,7 @@ impl fmt::Display for PublicUrl {
     }
 }
 
-/// A scope, as RFC 6749 writes it.
+/// A scope in the form of RFC 6749.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope(String);
 
@@ -106,19 +106,19 @@ pub(crate) struct ResourceServer {
     keys: Arc<Keys>,
 }
 
-/// Why an access token lets nobody in.
+/// Why an access token is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Error {
-    /// It is not valid.
+    /// The token is not valid.
     Invalid(&'static str),
-    /// It is valid, but lacks a scope.
+    /// The token is valid, but lacks a scope.
     Scope,
-    /// The issuer does not answer.
+    /// The issuer does not answer, so the token cannot be checked.
     Unavailable,
 }
 
 impl ResourceServer {
-    /// `url` is that of the tools.
+    /// `url` is the URL of the tools.
     pub fn new(options: OAuthOptions, url: PublicUrl) -> Self {
         let OAuthOptions { issuer, public_url: _, audience, scopes } = options;
         let expected = Expected {
@@ -130,17 +130,17 @@ impl ResourceServer {
         ResourceServer { url, expected, keys: Keys::new(move || issuer.keys(&agent)) }
     }
 
-    /// Fetches the keys, so that a mistake is in the log soon after the start.
+    /// Begins to fetch the keys in the background, so that a mistake is in the log soon after the start.
     pub fn start(&self) {
         self.keys.refresh(Instant::now());
     }
 
-    /// The claim `iss` of the tokens.
+    /// The claim `iss` that tokens must have.
     pub fn issuer(&self) -> &str {
         &self.expected.issuer
     }
 
-    /// Whose access token it is.
+    /// Checks an access token. Returns its subject and until when it holds.
     pub async fn check(&self, token: &str, now: Timestamp) -> Result<Accepted, Error> {
         let token = AccessToken::read(token)?;
         let header = &token.header;
@@ -148,7 +148,7 @@ impl ResourceServer {
         Ok(token.check(&keys, &self.expected, now)?)
     }
 
-    /// What the server says of itself to clients (RFC 9728).
+    /// The server's metadata for clients (RFC 9728).
     pub fn metadata(&self) -> Value {
         let mut metadata = json!({
             "resource": self.url.to_string(),
@@ -162,8 +162,8 @@ impl ResourceServer {
         metadata
     }
 
-    /// The paths of [`metadata`](ResourceServer::metadata): that of the tools' URL, and one for
-    /// clients that look at the root only.
+    /// The paths at which the [metadata](ResourceServer::metadata) is served: one for the path of the
+    /// tools' URL, and one for clients that look only at the root.
     pub fn metadata_paths(&self) -> Vec<String> {
         let mut paths = vec![METADATA.to_owned(), format!("{METADATA}{}", self.url.path())];
         paths.dedup();

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A wait until a transaction has begun.
+/// The future of a wait until a transaction has begun.
 pub(super) type Beginning = Pin<Box<dyn Future<Output = Result<Transaction, Error>> + Send>>;
 
 /// A database on one medium.
@@ -20,8 +20,8 @@ pub(super) trait DatabaseBackend: Debug + Send + Sync {
 
     fn check(&self) -> Result<Vec<String>, Error>;
 
-    /// Joins the queue for the lock now if the transaction needs it, unless it shares that of a writer
-    /// of the same place.
+    /// If the transaction needs the lock of the place, joins the queue for it now. With `shared`, it
+    /// shares the lock of a writer of this place instead.
     fn begin(&self, mode: Mode<'_>, shared: Option<&WriterLock>, timeout: LockTimeout)
     -> Beginning;
 
@@ -43,7 +43,7 @@ impl Database {
         Database(Arc::new(backend))
     }
 
-    /// Its SQL dialect.
+    /// The SQL dialect of the database.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect()
     }
@@ -59,7 +59,8 @@ impl Database {
         self.0.query(statement, max_rows)
     }
 
-    /// SQLite's own check of the whole file: what it complains about. A database on a server has none.
+    /// Runs SQLite's own check of the whole file. Returns its complaints: none if the database is sound,
+    /// or is on a server, where nothing is checked.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl Database {
         self.0.check()
     }
 
-    /// Begins a transaction. There is at most one at a time.
+    /// Begins a transaction. A database has at most one at a time.
     ///
     /// A transaction that writes to a kept database joins the queue for the lock of its place now. On a
     /// medium with scopes, it locks the scope of the mode only. The future waits for that lock and, on
@@ -102,7 +103,7 @@ impl Database {
         self.0.lock_key()
     }
 
-    /// Fails where a write transaction cannot begin. A server is not asked.
+    /// Checks that a write transaction can begin. For a database on a server, the server is not asked.
     ///
     /// # Errors
     ///

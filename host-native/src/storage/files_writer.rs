@@ -59,7 +59,7 @@ impl Documents for FilesWriter {
         self.files.read(area, path, max_bytes)
     }
 
-    /// Also removes the temporary files that killed writers have left.
+    /// Lists a directory, and removes the temporary files that killed writers have left.
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
         let is_locked = || self.lock.is_in_place();
         self.files.list_and_clean(area, directory, &is_locked)

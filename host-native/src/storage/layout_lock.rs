@@ -1,14 +1,14 @@
-//! The lock of a place, for a program that has no runtime.
+//! Waits for the lock of a place without an async runtime.
 
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::Layout;
 use agent_memory_storage_lock::{PlaceLock, Progress, Request};
 use std::time::{Duration, Instant};
 
-/// The time between two attempts.
+/// The time between two attempts to lock.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Waits for the lock of a place, on this thread.
+/// Waits for the lock of a place. Blocks this thread.
 ///
 /// # Errors
 ///

@@ -41,15 +41,15 @@ impl Locks {
 /// transaction of one call share it.
 #[derive(Debug)]
 pub(super) struct Lock {
-    // Must be dropped before the place in the queue, so that the next writer finds the files free.
+    // Must be dropped before `_place`, so that the next writer in the queue finds the lock files free.
     place_lock: PlaceLock,
-    /// The end of the wait at the head of the queue.
+    /// The deadline of the wait at the head of the queue.
     pub at_the_head: Instant,
     _place: queue::Place,
 }
 
 impl Lock {
-    /// The same as [`Tree::lock`](super::Tree::lock).
+    /// Joins the queue for the lock now, as [`Tree::lock`](super::Tree::lock) does.
     pub fn acquire(
         layout: &Layout,
         locks: &Arc<Locks>,
@@ -65,13 +65,15 @@ impl Lock {
         }
     }
 
-    /// Whether its files are those that others would lock.
+    /// Whether the lock's files are still at their paths, so that other writers would lock the same
+    /// files.
     pub fn is_in_place(&self) -> bool {
         self.place_lock.is_in_place()
     }
 }
 
-/// Asks until the lock is held. Also returns the end of the wait at the head of the queue.
+/// Tries to take the lock until it is held or the wait is over. Also returns the deadline of the wait at
+/// the head of the queue.
 async fn ask(
     layout: &Layout,
     locks: &Arc<Locks>,

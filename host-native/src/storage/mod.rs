@@ -122,10 +122,10 @@ pub struct StorageOptions {
     /// The maximum time that a writer waits at the head of the queue while another holds the lock.
     /// A longer time than [`MAX_LOCK_WAIT`] is shortened to it.
     pub lock_wait: Duration,
-    /// The maximum run time of one SQL statement. It is then interrupted.
+    /// The maximum run time of one SQL statement. A statement that runs longer is interrupted.
     pub statement_time: Duration,
-    /// Whether reading leaves everything as it is: what a killed program left in a write-ahead log
-    /// stays there, and no derived database is used.
+    /// Whether reading changes no file. What a killed program left in a write-ahead log then stays there,
+    /// and no derived database is used.
     pub looks_only: bool,
 }
 
@@ -160,7 +160,7 @@ struct Shared {
     options: StorageOptions,
     places: Places,
     local: Arc<Local>,
-    /// The server that has some of the places, once it is set.
+    /// The database server that has some of the places. Empty if there is none.
     #[cfg(feature = "postgres")]
     server: OnceLock<Arc<DatabaseServer>>,
 }
@@ -206,7 +206,8 @@ impl Storage {
         self.0.places.grant(directory)
     }
 
-    /// Declares a label, with the error message for calls while no place is granted under it.
+    /// Declares a label. A call that needs its place gets the message `missing` as long as no place is
+    /// granted under the label.
     pub fn know_place(&self, label: impl Into<String>, missing: impl Into<String>) {
         self.0.places.know(label, missing);
     }
@@ -233,9 +234,9 @@ impl Storage {
         self.0.places.grant_family(family)
     }
 
-    /// Grants a place or a family. If the file system refuses it as it is now, the grant is kept: each
-    /// call that needs the place tries it again, and fails with the error if it is still refused.
-    /// Returns that error.
+    /// Grants a place or a family. If the file system refuses the grant now, it is kept: each call that
+    /// needs the place tries the grant again, and fails if it is still refused. Returns the error of the
+    /// refusal, if any.
     ///
     /// # Errors
     ///
@@ -244,31 +245,33 @@ impl Storage {
         self.0.places.grant_once_possible(wanted)
     }
 
-    /// Puts the places of some labels on a database server. There is at most one server.
+    /// Sets the database server, which has the places of some labels. A storage has at most one server.
     #[cfg(feature = "postgres")]
     pub(crate) fn set_server(&self, server: DatabaseServer) {
         let set = self.0.server.set(Arc::new(server));
         assert!(set.is_ok(), "a storage has one server");
     }
 
-    /// The server that has the places of a label, with what it knows of them.
+    /// The server that has the places of a label, with the entry of this label. `None` if they are not on
+    /// a server.
     #[cfg(feature = "postgres")]
     fn on_server(&self, label: &str) -> Option<(&Arc<DatabaseServer>, &ServerLabel)> {
         let server = self.0.server.get()?;
         Some((server, server.label(label)?))
     }
 
-    /// The directory of the place that is granted under a label: itself, or the directory of its
-    /// file. The part that existed at the grant is canonical. A family has none.
+    /// The directory of the place that is granted under a label; if the place is a file, the directory of
+    /// that file. The part of the path that existed at the grant is canonical. `None` if no place is
+    /// granted, for a family, and for a place on a server.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.0.places.directory(label)
     }
 
-    /// Tries whether the directories of the named places take a file. Leaves none behind.
+    /// Checks that a file can be created in the directory of each named place. The file is removed again.
     ///
     /// # Errors
     ///
-    /// `permission`, `read-only`, `no-space`, `io`; that of a grant which the file system refuses.
+    /// `permission`, `read-only`, `no-space`, `io`; the error of a grant that the file system refuses.
     #[cfg(feature = "http")]
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
         #[cfg(feature = "postgres")]
@@ -291,8 +294,9 @@ impl Storage {
         self.open_within(place, more_roots, None, None)
     }
 
-    /// The same, but of the repositories only those in the directories `only`: others are as if they
-    /// were not granted. A database server stores the key of the call with its first commit.
+    /// Opens a place as [`open`](Storage::open) does. Repositories outside the directories `only` are as
+    /// if they were not granted. A database server stores the key of the call with the call's first
+    /// commit.
     ///
     /// # Errors
     ///
@@ -316,8 +320,8 @@ impl Storage {
         Ok(FilesTree::open(&self.0.local, layout, named))
     }
 
-    /// Whether the database server has the key of a call, which was then made. It is asked for by a
-    /// repetition that would not come to its commit.
+    /// Whether the database server has the key of a call: then the call was made. A repetition checks
+    /// this before it runs, since it may end before a commit that would find the key.
     ///
     /// # Errors
     ///
@@ -332,9 +336,9 @@ impl Storage {
         Ok(false)
     }
 
-    /// The names of the granted places of a kind, in byte order. Repositories are the granted
-    /// directories that have a `.git`: one without it may hold several repositories. Those that
-    /// cannot be opened are among them: opening one tells why. A label has one place, with an empty name.
+    /// The names of the granted places of a kind, in byte order. Repositories are the granted directories
+    /// that have a `.git`: one without it may hold several repositories. Places that cannot be opened are
+    /// listed, too: opening one tells why. A label has one place, with an empty name.
     ///
     /// `more_roots` are granted for this call only.
     ///
@@ -349,7 +353,8 @@ impl Storage {
         self.list_places_within(kind, more_roots, None)
     }
 
-    /// The same, but of the repositories only those in the directories `only`.
+    /// Lists places as [`list_places`](Storage::list_places) does, but only repositories in the
+    /// directories `only`.
     ///
     /// # Errors
     ///
@@ -370,7 +375,7 @@ impl Storage {
         }
     }
 
-    /// The places that a registry lists, by name, also those that are refused.
+    /// The places that the registry of a family lists, by name, also those that cannot be opened.
     ///
     /// # Errors
     ///
@@ -388,8 +393,8 @@ impl Storage {
         Ok(self.0.places.family(label)?.members()?.registered().clone())
     }
 
-    /// Waits for the lock of a family's registry. It is no lock of a place. Release it before a place
-    /// is locked.
+    /// Waits for the lock of a family's registry. This lock is not the lock of a place. Release it before
+    /// locking a place.
     ///
     /// # Errors
     ///
@@ -418,8 +423,8 @@ impl Storage {
         RegistryWriter::acquire(family, others, locks, *durability, timeout).await
     }
 
-    /// Creates a place of a family below the data directory, registers it, and opens it. It waits for
-    /// the lock of the registry and releases it.
+    /// Creates a place of a family below the data directory, registers it, and opens it. Holds the lock
+    /// of the registry meanwhile.
     ///
     /// # Errors
     ///
@@ -434,7 +439,8 @@ impl Storage {
         self.create_place_with(place, timeout, None).await
     }
 
-    /// The same for a call with a key.
+    /// Creates a place as [`create_place`](Storage::create_place) does, for a call that may have an
+    /// idempotency key.
     pub(crate) async fn create_place_with(
         &self,
         place: &Place,

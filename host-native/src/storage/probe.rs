@@ -1,4 +1,4 @@
-//! Whether a directory takes writes.
+//! Checks whether a directory takes writes.
 
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{OWN, io_error};
@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The name of the file. No list of documents has it.
+/// The name of the file that is created. Lists of documents leave such names out.
 const NAME: &str = ".ready.agent-memory-tmp";
 
-/// Creates a file in a directory, or in the nearest one that exists, and removes it.
+/// Creates a file in a directory, or in the nearest existing directory above it, and removes the file.
 pub(super) fn try_to_write(directory: &Path) -> Result<(), Error> {
     let existing = nearest(directory)?;
     let own = existing.join(OWN);
@@ -33,12 +33,12 @@ fn nearest(directory: &Path) -> Result<PathBuf, Error> {
     Err(Error::new(ErrorCode::Io, message))
 }
 
-/// It never opens what is there already, which may be a link.
+/// Creates the file and removes it. Never opens an existing file, which may be a link.
 fn write_and_remove(path: &Path) -> io::Result<()> {
     let is_there = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
     let mut created = File::create_new(path);
     if created.as_ref().is_err_and(is_there) {
-        // A killed process has left it, or another one is at it.
+        // A killed process has left the file, or another process is checking now.
         remove(path)?;
         created = File::create_new(path);
     }

@@ -47,7 +47,8 @@ impl RegistryWriter {
         self.change().create(name)
     }
 
-    /// Registers a directory, and creates it if it is missing. Returns it without a leading `~/`.
+    /// Registers a directory, and creates it if it is missing. Returns its path, with a leading `~/`
+    /// replaced.
     ///
     /// # Errors
     ///

@@ -8,16 +8,16 @@ use agent_memory_storage::{CallKey, Error, ErrorCode, Place};
 use agent_memory_storage_postgres::{self as postgres, Server};
 use std::sync::Arc;
 
-/// The beginning of the locations of places.
+/// The prefix of the location of a place on a server.
 const LOCATION: &str = "postgresql:";
 
 /// The database server of a storage, with the places that it has.
 #[derive(Debug)]
 pub(crate) struct DatabaseServer {
     server: Server,
-    /// The labels of its places.
+    /// The labels whose places the server has.
     labels: Vec<ServerLabel>,
-    /// The names of the derived databases whose tables it has.
+    /// The names of the derived databases whose tables the server has.
     derived: Vec<String>,
     queues: Arc<Queues>,
 }
@@ -26,11 +26,11 @@ pub(crate) struct DatabaseServer {
 #[derive(Clone, Debug)]
 pub(crate) struct ServerLabel {
     pub label: String,
-    /// Whether it has places with names.
+    /// Whether the label is that of a family, whose places have names.
     pub is_family: bool,
-    /// The names of its kept databases.
+    /// The names of the kept databases of each place.
     pub databases: Vec<String>,
-    /// The names of those whose tables the server has.
+    /// The names of the kept databases that are tables on the server.
     pub tables: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl DatabaseServer {
         DatabaseServer { server, labels, derived, queues: Arc::default() }
     }
 
-    /// The same database with the places of another tenant.
+    /// The same database server with the places of another tenant.
     pub(super) fn for_tenant(&self, number: i64) -> Self {
         let DatabaseServer { server, labels, derived, .. } = self;
         DatabaseServer::new(server.for_tenant(number), labels.clone(), derived.clone())
@@ -49,12 +49,13 @@ impl DatabaseServer {
         &self.server
     }
 
-    /// The places with a label; none if they are not on the server.
+    /// The entry of a label. `None` if its places are not on the server.
     pub fn label(&self, label: &str) -> Option<&ServerLabel> {
         self.labels.iter().find(|of| of.label == label)
     }
 
-    /// Opens a place with one of the labels. Its first commit stores the key of the call.
+    /// Opens a place with one of the labels. The first commit in it stores the key of the call, if the
+    /// call has one.
     ///
     /// # Errors
     ///
@@ -121,7 +122,7 @@ impl DatabaseServer {
     ///
     /// # Errors
     ///
-    /// `already-exists`, `invalid-path`; `not-granted` if the label has one place only; those of
+    /// `already-exists`, `invalid-path`; `not-granted` if the label is not that of a family; those of
     /// [`names`](Self::names).
     pub fn create(&self, of: &ServerLabel, name: &str) -> Result<(), Error> {
         if of.is_family {

@@ -1,4 +1,4 @@
-//! A database of a place on a database server: the tables of a toolset, or those of a derived database.
+//! A database of a place on a database server: the tables of a toolset, or of a derived database.
 
 use super::database::{Beginning, DatabaseBackend, Transaction};
 use super::lock_key::LockKey;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ServerDatabase {
     pub tables: postgres::Database,
-    /// The lock of its writers; none for a derived database, whose writers do not wait.
+    /// The lock for writing. `None` for a derived database, whose writers do not wait for a lock.
     pub lock: Option<(Locker, LockKey)>,
     pub location: String,
 }
@@ -82,7 +82,7 @@ impl DatabaseBackend for ServerDatabase {
 /// A transaction that writes.
 #[derive(Debug)]
 struct ServerTransaction {
-    // Must be dropped before the lock.
+    // Must be dropped before `_lock`.
     transaction: postgres::Transaction,
     _lock: Arc<ServerLock>,
 }

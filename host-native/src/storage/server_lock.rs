@@ -26,11 +26,12 @@ impl Queues {
 #[derive(Debug)]
 pub(super) struct ServerLock {
     pub lock: Arc<postgres::Lock>,
-    // The connection is free before the next writer of this process asks for one.
+    // Dropped after `lock`, so that its connection is free before the next writer of this process asks
+    // for one.
     _place: queue::Place,
 }
 
-/// Takes the lock of a place. A clone is of the same place.
+/// Takes the lock of one place.
 #[derive(Clone, Debug)]
 pub(super) struct Locker {
     pub queues: Arc<Queues>,

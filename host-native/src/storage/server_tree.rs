@@ -53,7 +53,7 @@ impl ServerTree {
         })
     }
 
-    /// A kept database. The server is not asked.
+    /// Opens a kept database. The server is not asked.
     fn open_tables(&self, name: &str, create: bool) -> Result<Database, Error> {
         if self.tables.iter().any(|tables| tables == name) {
             return Ok(Database::new(ServerDatabase {
@@ -74,8 +74,7 @@ impl ServerTree {
         Err(Error::new(ErrorCode::NotGranted, message))
     }
 
-    /// A derived database. The server is not asked: the tables are there, whether the place has rows or
-    /// not.
+    /// Opens a derived database. The server is not asked: its tables exist even if the place has no rows.
     fn open_derived(&self, name: &str) -> Result<Database, Error> {
         self.local.databases.check_derived()?;
         let Place::Named { label, name: of_place } = &self.locker.place else {

@@ -28,7 +28,7 @@ impl Databases {
         Databases { options, idle: Arc::default(), locks }
     }
 
-    /// Refuses derived databases where reading leaves everything as it is.
+    /// Refuses derived databases if the option `looks_only` is set.
     pub fn check_derived(&self) -> Result<(), Error> {
         if self.options.looks_only {
             let message = "derived databases are left alone";
@@ -75,7 +75,7 @@ impl DatabaseBackend for SqliteDatabase {
         self.sqlite.check()
     }
 
-    /// The whole place is locked, not a scope.
+    /// Ignores the scope of the mode: a place on this machine is locked as a whole.
     fn begin(
         &self,
         mode: Mode<'_>,
@@ -86,7 +86,7 @@ impl DatabaseBackend for SqliteDatabase {
         let database = self.sqlite.clone();
         let timeout = match database.kind() {
             Kind::Kept => timeout,
-            // A call does not wait for the lock of a derived database.
+            // Does not wait for SQLite's lock of a derived database, but fails at once.
             Kind::Derived => LockTimeout::new(Duration::ZERO),
         };
         let locks = mode.is_write() && self.key.is_some();

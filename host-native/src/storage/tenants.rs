@@ -1,4 +1,4 @@
-//! The storages of tenants: the same database, in which each sees its own rows.
+//! The storages of tenants. They share one database, in which each tenant has its own rows.
 
 use super::{DatabaseServer, Error, ErrorCode, Places, Shared, Storage};
 #[cfg(feature = "http")]
@@ -10,8 +10,8 @@ const MISSING: &str = "there is no such place for this tenant: a tenant has what
                        repositories that its token names";
 
 impl Storage {
-    /// The storage of a tenant: what is in the database, and the same repositories. Places on the disk of
-    /// this machine are not divided by tenants, so it has none of them.
+    /// The storage of a tenant. It has the tenant's places in the database and the repositories of this
+    /// storage. It has no other places on the disk of this machine, which are not divided by tenants.
     ///
     /// # Errors
     ///
@@ -43,7 +43,8 @@ impl Storage {
         })
     }
 
-    /// Whether the database itself keeps tenants apart, too.
+    /// Whether the database itself keeps tenants apart by row-level security, in addition to the
+    /// statements.
     ///
     /// # Errors
     ///

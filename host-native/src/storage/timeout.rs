@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// How long a writer waits at the head of the queue by default, 5 s, and the maximum, 1 h.
 pub use agent_memory_setting_values::{DEFAULT_LOCK_WAIT, MAX_LOCK_WAIT};
 
-/// The maximum time that a writer waits in all, while others take the lock in between.
+/// The maximum time that a writer waits in total, including the time behind other writers in the queue.
 const TOTAL_WAIT: Duration = Duration::from_secs(30);
 
 /// The timeout of a writer, counted from its request.
@@ -17,18 +17,19 @@ pub struct LockTimeout {
 }
 
 impl LockTimeout {
-    /// A timeout that begins now. At the head of the queue, a writer waits for `lock_wait`, but at
-    /// most [`MAX_LOCK_WAIT`]. In all it waits for 30 s, or for that time if it is longer.
+    /// A timeout that begins now. At the head of the queue, a writer waits for `lock_wait`, but at most
+    /// [`MAX_LOCK_WAIT`]. In total it waits for at most 30 s, or for the time at the head if that is
+    /// longer.
     pub fn new(lock_wait: Duration) -> Self {
         LockTimeout { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
     }
 
-    /// The end of the wait at any place in the queue.
+    /// The deadline of the whole wait, at any place in the queue.
     pub fn deadline(&self) -> Instant {
         self.asked + self.lock_wait.max(TOTAL_WAIT)
     }
 
-    /// The end of the wait for a writer that comes to the head of the queue now.
+    /// The deadline of the wait for a writer that comes to the head of the queue now.
     pub(super) fn at_the_head(&self) -> Instant {
         (Instant::now() + self.lock_wait).min(self.deadline())
     }

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A wait for the lock of a place.
+/// The future of a wait for the lock of a place.
 pub(super) type Locking = Pin<Box<dyn Future<Output = Result<Writer, Error>> + Send>>;
 
 /// The documents, the lock and the databases of a place on one medium.
@@ -36,7 +36,7 @@ impl Tree {
         Tree(Arc::new(backend))
     }
 
-    /// The place as its caller named it, for messages and answers.
+    /// The name or path of the place, for messages and answers.
     pub fn location(&self) -> &str {
         self.0.location()
     }
@@ -72,7 +72,8 @@ impl Tree {
         self.0.lock(None, timeout)
     }
 
-    /// The same, but on a medium with scopes it locks one scope only.
+    /// Waits for the lock as [`lock`](Tree::lock) does. On a medium with scopes, it locks only one scope
+    /// of the place.
     ///
     /// # Errors
     ///

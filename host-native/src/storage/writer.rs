@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) trait WriterBackend: Documents + Debug + Send + Sync {
     fn lock_key(&self) -> &LockKey;
 
-    /// The lock, which a transaction of a kept database may share.
+    /// The writer's lock, which a transaction of a kept database may share.
     fn lock(&self) -> WriterLock;
 
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
@@ -29,7 +29,7 @@ pub(super) enum WriterLock {
 }
 
 impl WriterLock {
-    /// The lock of a place on this machine.
+    /// The lock if the place is on this machine.
     pub fn as_files(&self) -> Option<&Arc<Lock>> {
         match self {
             WriterLock::Files(lock) => Some(lock),
@@ -38,7 +38,7 @@ impl WriterLock {
         }
     }
 
-    /// The lock of a place on a server.
+    /// The lock if the place is on a server.
     #[cfg(feature = "postgres")]
     pub fn as_server(&self) -> Option<&Arc<ServerLock>> {
         match self {
@@ -48,10 +48,10 @@ impl WriterLock {
     }
 }
 
-/// Changes one tree. It holds the lock of its place, or of one scope of it, until it is dropped or the
-/// process ends. On a database server, a commit releases the lock, and the next commit takes it again. A
-/// transaction [begun](super::Database::begin) under the writer keeps the lock until the transaction ends,
-/// too.
+/// Changes one tree. It holds the lock of the tree's place, or of one scope of the place, until it is
+/// dropped or the process ends. On a database server, a commit releases the lock, and the next commit
+/// takes it again. A transaction [begun](super::Database::begin) under the writer keeps the lock until
+/// the transaction ends, too.
 ///
 /// Share it (`Arc`) with the thread that runs a commit. The lock is then held until the commit has
 /// returned, even if the call has ended.
@@ -72,7 +72,7 @@ impl Writer {
         self.0.lock()
     }
 
-    /// The same as `commit`, but also caches a long document.
+    /// Commits as `commit` does, and also caches long documents.
     pub(crate) fn commit_and_cache(
         &self,
         changes: Vec<Change>,
@@ -87,7 +87,7 @@ impl agent_memory_storage::Writer for Writer {
     }
 }
 
-/// Reads under the lock. A list also removes what killed writers have left.
+/// Reads under the lock. In files, a list also removes the temporary files that killed writers have left.
 impl Documents for Writer {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
         self.0.stat(area, path)

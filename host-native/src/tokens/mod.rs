@@ -1,8 +1,9 @@
 //! Tokens: who may call a server over HTTP, and what each of them reaches.
 //!
-//! They are in `tokens.json` in the data directory, which only its owner may read. A token itself is
-//! shown once, when it is made; the file has its SHA-256. A token that is bound to a subject of an
-//! authorization server has no secret: [access tokens](crate::oauth) of the subject stand for it.
+//! Tokens are in `tokens.json` in the data directory, which only its owner may read. The text of a token
+//! is shown once, when the token is made; the file has the SHA-256 of its secret. A token that is bound
+//! to a subject of an authorization server has no secret. The subject sends [access tokens](crate::oauth)
+//! instead.
 
 mod token;
 
@@ -25,11 +26,12 @@ const FILE: &str = "tokens.json";
 /// The largest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The largest file that a new token may leave: notes of uses need room, too.
+/// The largest size of the file after a token is added. The rest up to [`MAX_BYTES`] is for the times of
+/// last uses.
 const MAX_NEW_BYTES: usize = 1 << 19;
 
-/// The tokens of a data directory. A change by another program holds at once, also if the directory
-/// is replaced.
+/// The tokens of a data directory. A change by another program takes effect at once, even if it replaces
+/// the directory.
 #[derive(Debug)]
 pub struct Tokens {
     directory: PathBuf,
@@ -51,7 +53,7 @@ impl Tokens {
         Tokens { directory, location, known: Mutex::default() }
     }
 
-    /// The path of their file, for messages.
+    /// The path of the tokens' file, for messages.
     pub fn location(&self) -> &str {
         &self.location
     }
@@ -60,7 +62,7 @@ impl Tokens {
     ///
     /// # Errors
     ///
-    /// `io` if the file is not as this program writes it; `permission`.
+    /// `io` if the file cannot be read, or has another form than this program writes; `permission`.
     pub fn all(&self) -> Result<Arc<[Token]>, storage::Error> {
         let tree = self.tree()?;
         let status = tree.stat(Area::Documents, FILE).map_err(|error| self.named(error))?;
@@ -76,11 +78,11 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// Makes a token, and returns it as its user sends it. It cannot be shown again.
+    /// Makes a token, and returns the text that its user sends. The text cannot be shown again.
     ///
     /// # Errors
     ///
-    /// `already-exists` if one has the name; `too-large` if there are too many; those of
+    /// `already-exists` if a token has the name; `too-large` if there are too many; those of
     /// [`all`](Tokens::all), `busy`, `no-space`.
     pub fn create(&self, new: NewToken, now: Timestamp) -> Result<String, storage::Error> {
         let secret = random()?;
@@ -88,12 +90,12 @@ impl Tokens {
         Ok(secret.shown())
     }
 
-    /// Makes a token that is bound to a subject of an authorization server: access tokens of the
-    /// subject then reach what it reaches.
+    /// Makes a token that is bound to a subject of an authorization server: access tokens of the subject
+    /// then reach what this token reaches.
     ///
     /// # Errors
     ///
-    /// `already-exists` also if one is bound to the subject; those of [`create`](Tokens::create).
+    /// `already-exists` also if a token is bound to the subject; those of [`create`](Tokens::create).
     pub fn bind(
         &self,
         new: NewToken,
@@ -123,7 +125,7 @@ impl Tokens {
         })
     }
 
-    /// Takes a token away from now on, by its name. Returns whether there was one.
+    /// Revokes the token with this name, at once. Returns whether a token had the name.
     ///
     /// # Errors
     ///
@@ -139,7 +141,7 @@ impl Tokens {
         })
     }
 
-    /// The token that a request brings, unless it is unknown, revoked or expired.
+    /// Finds the token that a request sends. `None` if it is unknown, revoked or expired.
     ///
     /// # Errors
     ///
@@ -151,7 +153,7 @@ impl Tokens {
         Ok(found.cloned())
     }
 
-    /// The token that is bound to a subject, unless there is none or it has expired.
+    /// The token that is bound to a subject. `None` if no token is bound to it, or the token has expired.
     ///
     /// # Errors
     ///
@@ -167,7 +169,8 @@ impl Tokens {
         Ok(tokens.iter().find(is_found).cloned())
     }
 
-    /// Whether a token that was found still lets its user in, and reaches the same.
+    /// Whether a token that was found before still exists unchanged in what it reaches, and has not
+    /// expired.
     ///
     /// # Errors
     ///
@@ -194,7 +197,7 @@ impl Tokens {
         })
     }
 
-    /// The file and its version, if it is there.
+    /// Reads the file. Returns its tokens and its version, which is `None` if the file is missing.
     fn read(&self, tree: &Tree) -> Result<(File, Option<String>), storage::Error> {
         let document = tree.read(Area::Documents, FILE, MAX_BYTES);
         let Some(document) = document.map_err(|error| self.named(error))? else {
@@ -234,7 +237,7 @@ impl Tokens {
         Ok(Tree::new(layout, Durability::Full))
     }
 
-    /// An error that names the file by its path.
+    /// Adds the path of the file to the message of an error.
     fn named(&self, mut error: storage::Error) -> storage::Error {
         error.message =
             error.message.replace(&format!("`{FILE}`"), &format!("`{}`", self.location));

@@ -19,14 +19,15 @@ const SECRET_BYTES: usize = 32;
 /// A token to be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewToken {
-    /// Its name, for people.
+    /// The token's name, for people.
     pub name: String,
-    /// The name of its tenant in the database of the server. None: the tenant 0, to which everything
-    /// belongs that names no tenant.
+    /// The name of the token's tenant in the database of the server. `None`: the tenant 0, to which
+    /// everything without a named tenant belongs.
     pub tenant: Option<String>,
-    /// The agents, stores and repositories that it reaches. With a tenant, no repositories stand for none.
+    /// What the token reaches. If it has a tenant, `None` as the repositories means that it reaches no
+    /// repositories.
     pub reach: Reach,
-    /// When it expires, or never.
+    /// When the token expires. `None`: never.
     pub expires: Option<Timestamp>,
 }
 
@@ -36,7 +37,7 @@ pub struct NewToken {
 pub struct Subject {
     /// The claim `iss` of the access tokens.
     pub issuer: String,
-    /// The claim `sub`.
+    /// The claim `sub` of the access tokens.
     pub id: String,
 }
 
@@ -44,28 +45,29 @@ pub struct Subject {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
-    /// Its number, which is a part of what its user sends.
+    /// The token's id, which is a part of the text that its user sends.
     pub id: String,
-    /// Its name, for people.
+    /// The token's name, for people.
     pub name: String,
-    /// The SHA-256 of its secret. A token without it is found by its subject alone.
+    /// The SHA-256 of the token's secret. `None` for a token that is bound to a subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// Whose access tokens stand for it.
+    /// The subject to which the token is bound: access tokens of this subject reach what the token
+    /// reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
-    /// The name of its tenant. None: the tenant 0.
+    /// The name of the token's tenant. `None`: the tenant 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// When it was made.
+    /// When the token was made.
     pub created: Timestamp,
-    /// When it expires, or never.
+    /// When the token expires. `None`: never.
     #[serde(deserialize_with = "Option::deserialize")]
     pub expires: Option<Timestamp>,
-    /// When it was last used, to the minute.
+    /// When the token was last used. Updated once a minute at most; `None` if it was never used.
     #[serde(deserialize_with = "Option::deserialize")]
     pub last_used: Option<Timestamp>,
-    // A field that is left out is an error, and does not stand for all.
+    // A missing field is an error: it must not be read as `null`, which means all.
     #[serde(deserialize_with = "Option::deserialize")]
     agents: Option<Vec<String>>,
     #[serde(deserialize_with = "Option::deserialize")]
@@ -81,7 +83,7 @@ impl Token {
         Token { sha256, ..Token::without_secret(new, secret.id.clone(), now) }
     }
 
-    /// A token that is bound to a subject. `number` gives it its id.
+    /// A token that is bound to a subject. The token gets its id from `number`.
     pub(super) fn bound(new: NewToken, subject: Subject, number: &Secret, now: Timestamp) -> Self {
         let subject = Some(subject);
         Token { subject, ..Token::without_secret(new, number.id.clone(), now) }
@@ -106,8 +108,8 @@ impl Token {
         }
     }
 
-    /// The agents, stores and repositories that it reaches. Repositories are not divided by tenants, so
-    /// a token of a tenant reaches only those that it names.
+    /// The agents, stores and repositories that the token reaches. Repositories are not divided by
+    /// tenants, so a token of a tenant reaches only the repositories that it names.
     pub fn reach(&self) -> Reach {
         let none = self.tenant.as_ref().map(|_| Vec::new());
         Reach {
@@ -118,30 +120,31 @@ impl Token {
         }
     }
 
-    /// Whether it is of no use any more.
+    /// Whether the token has expired, so that requests with it are refused.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// Whether it has this secret. It takes the same time for every secret.
+    /// Whether the token has this secret. Compares the secret in constant time.
     pub(super) fn is(&self, secret: &Secret) -> bool {
         let Some(sha256) = &self.sha256 else { return false };
         let same = secret.sha256().as_bytes().ct_eq(sha256.as_bytes());
         self.id == secret.id && bool::from(same)
     }
 
-    /// Whether it is bound to this subject.
+    /// Whether the token is bound to this subject.
     pub(super) fn is_of(&self, issuer: &str, id: &str) -> bool {
         self.subject.as_ref().is_some_and(|subject| subject.issuer == issuer && subject.id == id)
     }
 }
 
-/// Whether a use of a token is to be recorded, after one that was: that is done once a minute.
+/// Whether a use of a token now is to be recorded, given when the last one was recorded: uses are
+/// recorded at most once a minute.
 pub(crate) fn is_use_due(recorded: Option<Timestamp>, now: Timestamp) -> bool {
     recorded.is_none_or(|recorded| now.duration_since(recorded).unsigned_abs() >= RECORDED_EVERY)
 }
 
-/// The text that a client sends: the number of a token, and random bytes.
+/// The secret text that a client sends: the id of a token, and random bytes.
 pub(super) struct Secret {
     id: String,
     text: String,

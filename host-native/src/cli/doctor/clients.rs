@@ -1,4 +1,4 @@
-//! The clients on this machine, and what they start.
+//! Checks the clients on this machine and the programs that they start.
 
 use super::finding::Finding;
 use agent_memory_client_config::{Client, Directories, Scope, Server, installed, installed_hooks};
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 const ABOUT: &str = "client";
 
-/// How long another program of this name has to print its version.
+/// How long a program that a client starts may take to print its version.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The most bytes of a version.
+/// The most bytes of a printed version.
 const MAX_LINE: u64 = 200;
 
 pub(super) fn findings() -> Vec<Finding> {
@@ -29,7 +29,8 @@ pub(super) fn findings() -> Vec<Finding> {
     found.flat_map(of_client).collect()
 }
 
-/// What is wrong with the client's hooks that start this program; none if nothing is.
+/// Checks the client's hooks that start this program. `None` if nothing is wrong, or if there are no
+/// hooks.
 fn finding_of_hooks(client: Client, directories: &Directories) -> Option<Finding> {
     if !client.has_hooks() {
         return None;
@@ -38,7 +39,7 @@ fn finding_of_hooks(client: Client, directories: &Directories) -> Option<Finding
     let file = client.hooks_file(Scope::User, directories);
     let hooks = match file.and_then(|file| installed_hooks(&file, client)) {
         Ok(hooks) => hooks,
-        // Said of the servers already.
+        // The check of the servers has reported this file already.
         Err(_) if client.has_one_file() => return None,
         Err(error) => return Some(Finding::warning(ABOUT, format!("hooks of {title}: {error}"))),
     };
@@ -76,7 +77,7 @@ fn finding(client: Client, directories: &Directories) -> Finding {
         return Finding::warning(ABOUT, message)
             .advise("write it out, unless the client expands it");
     }
-    // Only a program of this name is started, and none that depends on the working directory.
+    // Only a program with this name and an absolute path is started here.
     let is_named = path.file_stem().is_some_and(|stem| stem == "agent-memory");
     if !path.is_absolute() || !is_named {
         return Finding::good(ABOUT, format!("{title} starts `{program}`"));
@@ -97,7 +98,8 @@ fn finding(client: Client, directories: &Directories) -> Finding {
     }
 }
 
-/// The value of an argument that has a variable, and what is wrong with it.
+/// Finds a variable in an argument that was not expanded. Returns the argument's value and what is wrong
+/// with it.
 fn unexpanded(argument: &str) -> Option<(&str, &'static str)> {
     let value = argument.split_once('=').map_or(argument, |(_, value)| value);
     let has_variable = value.contains('$') || value.contains('%');
@@ -112,11 +114,12 @@ fn without_password(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// The first line that a program prints. A process that it leaves behind is not waited for.
+/// Runs a program, and returns the first line that it prints. Does not wait for a process that the
+/// program leaves behind.
 fn version(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // A script and what it starts are ended together.
+    // A process group, so that a script is ended together with the processes that it starts.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().ok()?;
@@ -125,7 +128,7 @@ fn version(program: &Path) -> Option<String> {
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = BufReader::new(output.take(MAX_LINE)).read_line(&mut line);
-        // Nobody may listen any more.
+        // The receiver is gone after the timeout.
         let _ = sender.send(read.is_ok().then_some(line));
     });
     let line = line.recv_timeout(TIMEOUT).ok().flatten();

@@ -8,7 +8,7 @@ use std::fmt::Display;
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     level: Level,
-    /// Its subject, in a word.
+    /// The subject of the finding, in a word.
     about: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,9 +19,9 @@ pub(super) struct Finding {
 #[serde(rename_all = "lowercase")]
 enum Level {
     Good,
-    /// It works, but people should know.
+    /// Everything works, but people should know.
     Warning,
-    /// A part does not work.
+    /// A part of the memory does not work.
     Error,
 }
 
@@ -42,7 +42,7 @@ impl Finding {
         Finding { level, about, message: message.to_string(), advice: None }
     }
 
-    /// Adds what to do.
+    /// Adds the advice what to do.
     pub(super) fn advise(self, advice: impl Display) -> Self {
         Finding { advice: Some(advice.to_string()), ..self }
     }

@@ -12,7 +12,8 @@ const ABOUT: &str = "lock";
 /// The files of a lock. They are empty.
 const FILES: [&str; 2] = ["queue.sqlite", owner::LOCK_FILE];
 
-/// Call it before this process has a lock: closing a lock file drops the process's own locks on it.
+/// The findings about locks. Call this before this process has a lock: closing a lock file drops the
+/// process's own locks on the file.
 pub(super) fn findings(memory: &AgentMemory, repository: Option<&Path>) -> Vec<Finding> {
     let places = description().toolsets.iter().flat_map(|toolset| &toolset.places);
     let mut directories = Vec::new();
@@ -29,7 +30,8 @@ pub(super) fn findings(memory: &AgentMemory, repository: Option<&Path>) -> Vec<F
     locks.iter().flat_map(|lock| findings_of(lock)).collect()
 }
 
-/// The lock directories in a directory: its own, and those of single files.
+/// The lock directories in a directory: that of the directory itself, and those of places that are single
+/// files.
 fn of_directory(directory: &Path) -> Vec<PathBuf> {
     let own = directory.join(OWN);
     let below = fs::read_dir(&own).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -102,7 +104,7 @@ fn holder(file: &Path) -> Option<String> {
     Some(name.map_or_else(|_| pid.to_string(), |name| format!("{pid} ({})", name.trim())))
 }
 
-/// Windows does not tell who holds a lock.
+/// Always `None`: Windows does not tell which process holds a lock.
 #[cfg(not(unix))]
 fn holder(_: &Path) -> Option<String> {
     None

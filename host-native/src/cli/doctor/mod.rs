@@ -74,7 +74,7 @@ impl Doctor {
         self.embedder.add(builder)?.build().map_err(Error::usage)
     }
 
-    /// A memory with all toolsets, which leaves everything as it is.
+    /// A memory with all toolsets, whose calls change no file.
     fn everything(&self) -> Result<AgentMemory, Error> {
         let reach = self.settings.reach();
         let builder = reach.builder_of_all_agents(builder().toolsets(checks::ALL))?;
@@ -87,7 +87,7 @@ impl Doctor {
         findings.extend(locks::findings(memory, repository.as_deref()));
         let orphans: Vec<Finding> = places::orphans(memory).collect();
         if !orphans.is_empty() {
-            // SQLite would delete what waits in the logs.
+            // Stop here: opening the databases would make SQLite delete the changes in these logs.
             findings.extend(orphans);
             return Ok(());
         }
@@ -118,7 +118,7 @@ fn of_repository(repository: &Path) -> Finding {
     }
 }
 
-/// The program itself.
+/// The finding about the program itself.
 fn program() -> Finding {
     let path = std::env::current_exe().map(|path| format!(": {}", path.display()));
     let version = env!("CARGO_PKG_VERSION");

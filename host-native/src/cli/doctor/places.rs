@@ -65,7 +65,8 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
         return vec![Finding::error(about, format!("{title}: {}", error.message))];
     }
     let mode = mode(&found);
-    // The directory of a file, and one that others were meant to use, is not ours alone.
+    // A directory may have other users if it only holds the file of a place, or if its mode has special
+    // bits.
     let is_own = place.kind == "directory" && directory.join(OWN).is_dir() && mode & 0o7000 == 0;
     if !place.is_private || mode & 0o077 == 0 || (!is_own && place.kind != "directory") {
         return vec![Finding::good(about, format!("{title}: `{shown}`"))];
@@ -85,7 +86,7 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
     }]
 }
 
-/// The permission bits. Windows has none.
+/// The mode bits of a file. `0o700` on Windows, which has no mode bits.
 fn mode(found: &fs::Metadata) -> u32 {
     #[cfg(unix)]
     return std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o7777;

@@ -5,7 +5,8 @@ use crate::cli::project::{ProjectOptions, agent_of_here};
 
 const ABOUT: &str = "project";
 
-/// The agent to which calls are bound, or would be; none if there is no project and none is needed.
+/// The finding about the agent to which calls are bound, or would be bound with `--agent-from project`.
+/// `None` if no project is found and none is needed.
 pub(super) fn finding(options: &ProjectOptions) -> Option<Finding> {
     match options.agent() {
         Ok(Some(agent)) => {
@@ -16,7 +17,7 @@ pub(super) fn finding(options: &ProjectOptions) -> Option<Finding> {
             let message = format!("its agent is `{agent}` with `--agent-from project`");
             Some(Finding::good(ABOUT, message))
         }
-        // Options that are wrong are wrong settings.
+        // Wrong options are reported with the settings.
         Err(_) if options.check().is_err() => None,
         Err(error) => Some(Finding::error(ABOUT, error)),
     }

@@ -39,7 +39,7 @@ impl HookOptions {
         self.hooks.is_some()
     }
 
-    /// The hooks; none if they are not asked for. `start` is the command line of this program.
+    /// The hooks to add. `None` without `--hooks`. `start` is the command line of this program.
     pub(super) fn hooks(
         &self,
         client: Client,

@@ -170,14 +170,15 @@ impl Install {
         if is_variable_name(name) && !name.starts_with(PREFIX) {
             return Ok(Some(name.clone()));
         }
-        // It may be the token itself, which is not to be seen.
+        // The value may be the token itself, so the message must not contain it.
         Err(Error::usage(
             "`--token-variable` is the name of an environment variable, such as `AGENT_MEMORY_TOKEN`: put \
              the token into the variable, not on the command line",
         ))
     }
 
-    /// The changes: of the file with the servers first, then of the file with the hooks.
+    /// The changes to the client's files: first of the file with the servers, then of the file with the
+    /// hooks.
     fn plans(&self, client: Client, directories: &Directories) -> Result<Vec<Plan>, Error> {
         let server = self.server(client)?;
         let file = self.target.file(client, directories)?;
@@ -247,7 +248,8 @@ fn outside_of_repositories() -> String {
     names.map(|toolset| toolset.name.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Checks the arguments of `serve`: a client would only say that the server does not start.
+/// Checks the arguments of `serve` now: later, the client would only report that the server does not
+/// start.
 fn check(arguments: &[String]) -> Result<(), Error> {
     let command = Serve::augment_args(clap::Command::new("serve"));
     let parsed = command.try_get_matches_from(arguments.iter().map(OsString::from));
@@ -287,7 +289,7 @@ fn show(plans: &[Plan]) -> Result<(), Error> {
     for plan in plans.iter().filter(|plan| !plan.changes_nothing()) {
         print(&format!("{}:", plan.file().display()))?;
         let diff = plan.diff();
-        // Anyone may have written a project's file.
+        // Shows control characters visibly: the file of a project may come from anyone.
         let shown =
             diff.lines().map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t"));
         print(&shown.collect::<Vec<_>>().join("\n"))?;
@@ -295,7 +297,7 @@ fn show(plans: &[Plan]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the changes, that of the servers by the client's own command if it has one.
+/// Makes the changes. The change of the servers is made by the client's own command if it has one.
 fn carry_out(
     plans: &[Plan],
     own: Option<impl Fn(&Plan) -> Result<(), Error>>,
@@ -309,7 +311,7 @@ fn carry_out(
     Ok(())
 }
 
-/// The clients that are found, and whether they have this program.
+/// Lists the clients that are found, and whether this program is installed in them.
 fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
     let found: Vec<Client> =
         Client::ALL.into_iter().filter(|client| client.is_found(directories)).collect();

@@ -1,5 +1,5 @@
-//! A client's own command for its servers. Claude Code writes its file itself while it runs, so it is
-//! asked to change it.
+//! A client's own command for its servers. Claude Code writes its configuration file itself while it
+//! runs, so the file is changed by its command.
 
 use super::failed::failed;
 use crate::cli::Error;
@@ -14,7 +14,7 @@ pub(super) struct OwnCommand {
 }
 
 impl OwnCommand {
-    /// The command of a client; none if it has none, or if it is not in `PATH`.
+    /// The command of a client. `None` if the client has none, or if the command is not in `PATH`.
     pub(super) fn from_client(client: Client) -> Option<Self> {
         if client != Client::ClaudeCode {
             return None;
@@ -27,7 +27,7 @@ impl OwnCommand {
         files.find(|file| is_program(file)).map(|program| OwnCommand { program, client })
     }
 
-    /// Gives the client the entry of a plan, which replaces one of the same name.
+    /// Adds the entry of a plan to the client. It replaces an entry with its name.
     pub(super) fn install(&self, plan: &Plan) -> Result<(), Error> {
         let entry = plan.entry().unwrap_or_default().to_string();
         let add = ["mcp", "add-json", "--scope", "user", NAME, &entry];
@@ -35,7 +35,7 @@ impl OwnCommand {
             self.run(&add)?;
         } else {
             self.uninstall(plan)?;
-            // The command adds no entry whose name is taken.
+            // The command does not replace an entry, so the earlier one was removed first.
             self.run(&add).map_err(|error| {
                 error.adding("; the entry before was taken out: run the command again")
             })?;
@@ -43,7 +43,7 @@ impl OwnCommand {
         self.expect(plan, true)
     }
 
-    /// Takes the server out.
+    /// Removes the server's entry.
     pub(super) fn uninstall(&self, plan: &Plan) -> Result<(), Error> {
         self.run(&["mcp", "remove", "--scope", "user", NAME])?;
         self.expect(plan, false)
@@ -60,7 +60,7 @@ impl OwnCommand {
         Err(Error::storage(format!("{shown} failed ({}): {said}", output.status)))
     }
 
-    /// Checks what the command has done.
+    /// Checks that the entry is in the client's file, or is not, after the command.
     fn expect(&self, plan: &Plan, is_there: bool) -> Result<(), Error> {
         if self.has_none(plan)? != is_there {
             return Ok(());

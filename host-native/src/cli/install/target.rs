@@ -34,7 +34,7 @@ enum NamedScope {
     Project,
 }
 
-/// All clients, and the one that stands for the rest.
+/// All clients, and `Other` for clients that this program does not know.
 const NAMED: [Named; Client::ALL.len() + 1] = {
     let mut named = [Named(Client::Other); Client::ALL.len() + 1];
     let mut at = 0;
@@ -60,7 +60,7 @@ impl ValueEnum for Named {
 }
 
 impl Target {
-    /// Checks that nothing is said of a client that is not named.
+    /// Checks that no option needs a client, since none is named.
     pub(super) fn check_without_client(&self) -> Result<(), Error> {
         if self.file.is_some() || self.is_of_project() {
             Err(Error::usage("name a client; `other` is any with `mcpServers` in a file"))
@@ -73,7 +73,7 @@ impl Target {
         self.file.is_none() && self.scope == NamedScope::Project
     }
 
-    /// The changes of its files: of a project without the states before.
+    /// The changes to make. Changes to files of a project keep no copy of the state before.
     pub(super) fn changes(&self, plans: Vec<Plan>) -> Vec<Plan> {
         if self.is_of_project() {
             plans.into_iter().map(Plan::without_backup).collect()
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// The options that name the same file again.
+    /// The options of the command line that name this file.
     pub(super) fn options(&self) -> String {
         match &self.file {
             Some(file) => format!(" --file {}", file.display()),
@@ -129,7 +129,7 @@ impl Target {
         }
     }
 
-    /// Whether the client's own command would change the same file.
+    /// Whether the client's own command would change the file of this target.
     pub(super) fn may_use_own_command(&self) -> bool {
         self.file.is_none() && self.scope == NamedScope::User
     }

@@ -1,4 +1,4 @@
-//! The documents of a place.
+//! Moves the documents of a place.
 
 use super::work::{Counts, Pass, Work};
 use crate::storage::api::{Documents, Writer as _, path};
@@ -8,10 +8,10 @@ use crate::storage::{
 use agent_memory_storage_postgres::MAX_PATH;
 use std::collections::BTreeSet;
 
-/// The bytes after which a batch is committed.
+/// A batch is committed once it has this many bytes.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Carries out a pass on the documents of a place. A target that is none has no documents.
+/// Carries out a pass on the documents of a place. A `target` of `None` counts as one without documents.
 pub(super) fn pass(
     work: &mut Work<'_>,
     pass: Pass,

@@ -18,7 +18,8 @@ pub(super) struct Place<'a> {
     name: String,
     source: Tree,
     target: &'a Storage,
-    /// The lock of a source on this machine. A database keeps none for so long.
+    /// The lock of a source on this machine, held until the move ends. `None` for a source in a database,
+    /// whose locks are not held that long.
     _lock: Option<Writer>,
     pub counts: Counts,
 }
@@ -82,7 +83,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Carries out a pass on its documents and its rows.
+    /// Carries out a pass on the documents and rows of the place.
     pub fn pass(&mut self, work: &mut Work<'_>, pass: Pass) -> Result<(), Error> {
         let mut counts = Counts { places: 1, ..Counts::default() };
         let target = self.target(work, pass)?;
@@ -125,7 +126,7 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// The place in the target. A copy creates a missing one.
+    /// The place in the target. `None` if it does not exist; a copy creates it.
     fn target(&self, work: &Work<'_>, pass: Pass) -> Result<Option<Tree>, Error> {
         let at = storage::Place::in_group(&self.description.label, &self.name);
         match self.target.open(&at, &[]) {
@@ -138,7 +139,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Finds rows in a target whose source has none. A document that is moved could hide them.
+/// Reports rows in a target whose source has no database as a problem: a document that is moved could
+/// hide them.
 fn check_no_rows(
     work: &mut Work<'_>,
     target: Option<&Tree>,
@@ -159,7 +161,7 @@ fn check_no_rows(
     Ok(())
 }
 
-/// Empties the index and the vectors of a place, which know nothing of rows that a move brings.
+/// Empties the index and the vectors of a place, which do not have the moved rows.
 fn forget_derived(work: &Work<'_>, tree: &Tree) -> Result<(), Error> {
     for derived in &description().derived_databases {
         let database = match tree.open_database(&derived.name, DatabaseKind::Derived, false) {
@@ -183,7 +185,7 @@ fn forget_derived(work: &Work<'_>, tree: &Tree) -> Result<(), Error> {
     Ok(())
 }
 
-/// A kept database; none if it does not exist.
+/// Opens a kept database. `None` if it does not exist.
 fn opened(
     tree: &Tree,
     database: &DatabaseDescription,

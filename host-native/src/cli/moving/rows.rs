@@ -1,4 +1,4 @@
-//! The rows of a database, page by page in the order of their keys.
+//! Moves the rows of a database, page by page in the order of their keys.
 
 use super::table::{PAGE, Row, Table, created, quoted, shown, statement};
 use super::work::{Counts, Pass, Work};
@@ -8,15 +8,15 @@ use crate::storage::{Database, Dialect, Error, ErrorCode, Value};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// How much further than the highest key a sequence is set. A writer of another tenant that counts at
-/// the same moment then stays behind it.
+/// How far above the highest key a sequence is set, so that keys which writers of other tenants take at
+/// the same moment stay below.
 const MARGIN: i64 = 100;
 
 /// A database that is moved.
 pub(super) struct Moved<'a> {
     pub pass: Pass,
     pub source: Database,
-    /// None: there is none, and nothing to copy.
+    /// `None` if the target does not exist: then the pass copies nothing.
     pub target: Option<Database>,
     pub tables: &'a [Table],
     pub database: &'a DatabaseDescription,
@@ -33,7 +33,7 @@ pub(super) fn has_any(database: &Database, tables: &[Table]) -> Result<bool, Err
     Ok(false)
 }
 
-/// Whether a database in SQLite has tables, but not these.
+/// Whether a SQLite database has tables, but lacks some of these.
 pub(super) fn is_foreign(database: &Database, tables: &[Table]) -> Result<bool, Error> {
     let existing = existing(database, tables)?;
     Ok(!existing.is_empty() && tables.iter().any(|table| !existing.contains(&table.name)))
@@ -79,7 +79,7 @@ impl Moved<'_> {
         Ok(())
     }
 
-    /// Finds tables and columns that the target would not get.
+    /// Reports tables and columns of the source that a move would leave out.
     fn check_tables(&self, work: &mut Work<'_>, existing: &BTreeSet<String>) -> Result<(), Error> {
         let location = self.source.location();
         let known = |name: &&Table| existing.contains(&name.name);
@@ -144,7 +144,7 @@ impl Moved<'_> {
             }
             let there = match target.filter(|_| can_be_moved) {
                 Some(target) => {
-                    // One more than expected is enough to tell.
+                    // Reading one row more than expected is enough to find extra rows.
                     let page = table.page(after.as_ref(), upto.as_ref(), limit + 1);
                     let there = target.query(&page, PAGE as u32 + 1);
                     if is_too_large(&there) && limit > 1 {
@@ -178,7 +178,7 @@ impl Moved<'_> {
         }
     }
 
-    /// The rows that the target does not have. Other differences are problems.
+    /// Returns the rows that the target lacks. Reports other differences as problems.
     fn differences(
         &self,
         work: &mut Work<'_>,
@@ -215,7 +215,7 @@ impl Moved<'_> {
         missing
     }
 
-    /// A row for people, with the names of those that it refers to.
+    /// Describes a row for people, with the names of the rows to which it refers.
     fn shown(&self, table: &Table, row: &Row) -> String {
         table.shown(row, |reference, key| {
             let of = self.tables.iter().find(|table| table.name == reference.table)?;
@@ -224,7 +224,8 @@ impl Moved<'_> {
         })
     }
 
-    /// Lets the target count on after the keys of the source, also after those that were deleted.
+    /// Sets the sequence of the target above all keys that the source ever gave, including those of
+    /// deleted rows.
     fn count_on(&self, work: &Work<'_>, target: &Database, table: &Table) -> Result<(), Error> {
         let Some(key) = table.identity() else { return Ok(()) };
         let name = Value::Text(table.name.clone());
@@ -263,13 +264,13 @@ impl Moved<'_> {
     }
 }
 
-/// Whether tables of a database count their keys by themselves.
+/// Whether a SQLite database has tables with `AUTOINCREMENT` keys.
 fn has_sequences(database: &Database) -> Result<bool, Error> {
     let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'";
     Ok(integer(database, sql, Vec::new())? > 0)
 }
 
-/// The number that a statement gives; 0 for null or no row.
+/// The integer that a query returns. 0 for null or no row.
 fn integer(database: &Database, sql: &str, parameters: Vec<Value>) -> Result<i64, Error> {
     let rows = database.query(&statement(sql, parameters), 1)?.rows;
     Ok(match rows.first().and_then(|row| row.first()) {
@@ -282,12 +283,12 @@ fn is_too_large<T>(result: &Result<T, Error>) -> bool {
     result.as_ref().is_err_and(|error| error.code == ErrorCode::TooLarge)
 }
 
-/// The order in which both databases have keys.
+/// Compares keys in the order that both databases use.
 fn compare_keys(one: &[Value], other: &[Value]) -> Ordering {
     let values = one.iter().zip(other).map(|pair| match pair {
         (Value::Integer(one), Value::Integer(other)) => one.cmp(other),
         (Value::Text(one), Value::Text(other)) => one.as_bytes().cmp(other.as_bytes()),
-        // The check of the source has found it.
+        // The check of the source has reported other types.
         _ => Ordering::Equal,
     });
     values.fold(Ordering::Equal, Ordering::then)

@@ -1,4 +1,5 @@
-//! The tables of a database, by the catalogue of PostgreSQL. SQLite has the same names.
+//! Reads the tables of a database from the catalogue of PostgreSQL. Tables and columns have the same
+//! names in SQLite.
 
 use crate::DatabaseDescription;
 use crate::storage::{Database, Dialect, Error, Statement, Value};
@@ -9,10 +10,10 @@ pub(super) const PAGE: usize = 500;
 /// The most bytes of texts in one index: an entry of an index of PostgreSQL has at most 2,704.
 const MAX_INDEXED: usize = 2_500;
 
-/// The type of texts.
+/// PostgreSQL's type of texts.
 const TEXT: &str = "text";
 
-/// The type of numbers.
+/// PostgreSQL's type of integers.
 const INTEGER: &str = "int8";
 
 /// A table.
@@ -31,7 +32,7 @@ struct Column {
     name: String,
     kind: String,
     is_required: bool,
-    /// Whether the database counts it.
+    /// Whether the database generates the values of this column.
     is_identity: bool,
     reference: Option<Reference>,
 }
@@ -85,7 +86,8 @@ const INDEXES: &str = "SELECT i.indexrelid::bigint, a.attname, \
     ORDER BY i.indexrelid, k.place";
 
 impl Table {
-    /// The tables of a database, in the order in which they can be filled.
+    /// The tables of a database. A table comes after those to which it refers, so they can be filled in
+    /// this order.
     pub fn all(server: &Database, description: &DatabaseDescription) -> Result<Vec<Self>, Error> {
         created(&description.postgres_tables).map(|name| Table::read(server, name)).collect()
     }
@@ -117,7 +119,8 @@ impl Table {
         Ok(Table { name: name.to_owned(), columns, key, indexes })
     }
 
-    /// Reads rows in the order of their keys: those after a key, and up to another one.
+    /// The statement that reads rows in the order of their keys, from after the key `after` up to the key
+    /// `upto`.
     pub fn page(&self, after: Option<&Row>, upto: Option<&Row>, limit: usize) -> Statement {
         let keys = self.key.iter().map(|at| quoted(&self.columns[*at].name));
         let keys = keys.collect::<Vec<_>>().join(", ");
@@ -145,7 +148,7 @@ impl Table {
         statement(sql, parameters)
     }
 
-    /// Inserts a row with its key.
+    /// The statement that inserts a row with its key.
     pub fn insert(&self, dialect: Dialect, row: Row) -> Statement {
         let has_identity = self.columns.iter().any(|column| column.is_identity);
         let overriding = match dialect {
@@ -161,7 +164,8 @@ impl Table {
         statement(sql, row)
     }
 
-    /// Reads the name of the row with a key: its first text.
+    /// The statement that reads the name of a row by its key: its first required text. `None` if the
+    /// table has no such column.
     pub fn name_of(&self, column: &str, key: &Value) -> Option<Statement> {
         let name = self.columns.iter().find(|column| column.kind == TEXT && column.is_required)?;
         let sql = format!(
@@ -173,7 +177,7 @@ impl Table {
         Some(statement(sql, vec![key.clone()]))
     }
 
-    /// The column that the database counts.
+    /// The column whose values the database generates, if any.
     pub fn identity(&self) -> Option<&str> {
         self.columns.iter().find(|column| column.is_identity).map(|column| column.name.as_str())
     }
@@ -186,8 +190,8 @@ impl Table {
         self.key.iter().map(|at| row[*at].clone()).collect()
     }
 
-    /// A row for people: what identifies it. `name` gives the name of a row of another table to which
-    /// a column refers.
+    /// Describes a row for people by what identifies it. `name` returns the name of the row to which a
+    /// column refers.
     pub fn shown(&self, row: &Row, name: impl Fn(&Reference, &Value) -> Option<String>) -> String {
         let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.len() > 100);
         let parts = self.columns.iter().zip(row).filter(|(column, value)| {
@@ -204,7 +208,7 @@ impl Table {
         format!("`{}`, {}", self.name, parts.collect::<Vec<_>>().join(", "))
     }
 
-    /// Why PostgreSQL cannot hold a row.
+    /// Why PostgreSQL cannot store a row. `None` if it can.
     pub fn objection(&self, row: &Row) -> Option<String> {
         for (Column { name, kind, is_required, .. }, value) in self.columns.iter().zip(row) {
             let expected = match (value, kind.as_str()) {
@@ -238,7 +242,7 @@ impl Table {
     }
 }
 
-/// A value for people.
+/// Formats a value for people.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -253,7 +257,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The numbers of parameters.
+/// The list of `count` placeholders, numbered from `after + 1`.
 fn numbers(after: usize, count: usize) -> String {
     let numbers = (1..=count).map(|number| format!("?{}", after + number));
     numbers.collect::<Vec<_>>().join(", ")

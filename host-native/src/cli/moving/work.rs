@@ -14,11 +14,12 @@ const MAX_PROBLEMS: usize = 20;
 /// A pass over all documents and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// It is counted. What the target cannot hold, or has otherwise, is a problem. Nothing is written.
+    /// Counts documents and rows. It is a problem if the target cannot store one or has it with other
+    /// contents. Nothing is written.
     Check,
-    /// It is copied, unless the target has it.
+    /// Copies documents and rows that the target does not have.
     Copy,
-    /// The target has to have the same.
+    /// Checks that the target has the same documents and rows.
     Verify,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Work<'a> {
         self.problems > 0
     }
 
-    /// Notes once what is not moved.
+    /// Adds a note about what is not moved. Equal notes are shown once.
     pub fn note(&mut self, note: String) {
         self.notes.insert(note);
     }
@@ -140,7 +141,7 @@ impl<'a> Work<'a> {
         std::mem::take(&mut self.notes).iter().for_each(|note| print_note(note));
     }
 
-    /// Begins to show the progress on so many documents and rows.
+    /// Begins to show the progress. `total` is the number of documents and rows.
     pub fn begin(&mut self, total: u64) {
         self.done = 0;
         self.total = total;

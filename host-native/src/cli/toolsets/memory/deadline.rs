@@ -1,4 +1,4 @@
-//! The time that a hook has, whatever it waits for.
+//! The deadline of a hook.
 
 use std::sync::mpsc::channel;
 use std::thread;
@@ -13,7 +13,7 @@ impl Deadline {
         Deadline(Instant::now() + time)
     }
 
-    /// The time until then.
+    /// The time until the deadline.
     pub(super) fn left(self) -> Duration {
         self.0.saturating_duration_since(Instant::now())
     }
@@ -23,15 +23,15 @@ impl Deadline {
         Deadline::after(self.left() / 2)
     }
 
-    /// Does work that may never end. None if it is not done in time; then it goes on until the program
-    /// ends.
+    /// Runs work that may never end, on a thread. `None` if it does not end in time: then it goes on
+    /// until the program ends.
     pub(super) fn in_time<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (sender, receiver) = channel();
         let worker = thread::Builder::new().spawn(move || {
-            // Nobody may wait for it any more.
+            // The receiver is gone after the deadline.
             let _ = sender.send(work());
         });
         worker.ok()?;

@@ -1,4 +1,4 @@
-//! What a client says of an event, as JSON on standard input.
+//! Reads the description of an event that a client gives, as JSON on standard input.
 
 use super::deadline::Deadline;
 use super::json;
@@ -9,11 +9,11 @@ use std::io::{ErrorKind, IsTerminal, Read, stdin};
 /// The longest event that is read, in bytes.
 const MAX_EVENT: usize = 1 << 20;
 
-/// Reads the event. Null if a person starts the hook.
+/// Reads the event. Returns null if standard input is a terminal: then a person started the hook.
 ///
 /// # Errors
 ///
-/// If there is none until the deadline, or if it cannot be read.
+/// If no event comes before the deadline, or if it cannot be read.
 pub(super) fn read_event(deadline: Deadline) -> Result<Value, Error> {
     if stdin().is_terminal() {
         return Ok(Value::Null);
@@ -25,7 +25,7 @@ pub(super) fn read_event(deadline: Deadline) -> Result<Value, Error> {
 
 /// The directory of the session that an event names, if it names one.
 fn directory_of(event: &Value) -> Result<Option<&str>, Error> {
-    // Cursor names the directories that are open.
+    // `workspace_roots` is from Cursor: the open directories.
     let named = [&event["cwd"], &event["workspace_roots"][0]];
     let Some(named) = named.into_iter().find(|named| !named.is_null()) else { return Ok(None) };
     let directory = named.as_str();
@@ -33,27 +33,28 @@ fn directory_of(event: &Value) -> Result<Option<&str>, Error> {
     directory.map(Some).ok_or_else(|| Error::usage(reason))
 }
 
-/// Goes to the directory of the session: a client may start its hooks elsewhere.
+/// Changes to the directory of the session: a client may start its hooks elsewhere.
 ///
 /// # Errors
 ///
-/// If the event names none that can be entered.
+/// If the event names a directory that cannot be entered.
 pub(super) fn enter_directory(event: &Value) -> Result<(), Error> {
     let Some(directory) = directory_of(event)? else { return Ok(()) };
     std::env::set_current_dir(directory).map_err(|error| {
-        // The repository of another directory is not that of the session.
+        // Leaves the current directory, whose repository may not be that of the session.
         let _ = std::env::set_current_dir("/");
         Error::usage(format!("`{directory}` cannot be entered: {error}"))
     })
 }
 
-/// The first object of an input. Not to the end of the input, which some clients leave open.
+/// Reads the first JSON object of an input. Does not read to the end of the input, which some clients
+/// leave open.
 fn first_object(mut input: impl Read) -> Result<Value, String> {
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 64 << 10];
     loop {
         if let Some(object) = object_in(&bytes)? {
-            // A sign stands for what is no UTF-8.
+            // Bytes that are not UTF-8 become replacement characters.
             let object = String::from_utf8_lossy(object);
             return json::parse(&object).map_err(|error| error.to_string());
         }
@@ -70,7 +71,8 @@ fn first_object(mut input: impl Read) -> Result<Value, String> {
     }
 }
 
-/// The object with which bytes begin, perhaps behind a byte order mark. None if it does not end in them.
+/// The JSON object with which the bytes begin, perhaps after a byte order mark. `None` if the object is
+/// not complete yet.
 fn object_in(bytes: &[u8]) -> Result<Option<&[u8]>, String> {
     let is_before = |byte: &u8| b" \t\r\n\xef\xbb\xbf".contains(byte);
     let Some(begin) = bytes.iter().position(|byte| !is_before(byte)) else { return Ok(None) };

@@ -27,7 +27,7 @@ pub(super) struct Hit {
     section: Option<String>,
     date: Option<String>,
     passage: String,
-    /// Why it is a hit, if it has no word of the query.
+    /// How the hit was found, if it has no word of the query.
     found_by: Option<String>,
 }
 

@@ -1,8 +1,9 @@
-//! JSON as clients write it: a text that was cut may have one half of a surrogate pair.
+//! Reads JSON as clients write it: where a client has cut a text, it may have one half of a surrogate
+//! pair.
 
 use serde_json::Value;
 
-/// Reads JSON. A lone half of a surrogate pair becomes a sign that stands for it.
+/// Reads JSON. A lone half of a surrogate pair becomes a replacement character.
 pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_halves(text)))
 }

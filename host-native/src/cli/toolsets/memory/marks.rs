@@ -1,4 +1,4 @@
-//! Marks the words of a passage that are in the query, for the eye alone: the core ranks by stems.
+//! Marks the words of a passage that are in the query, for readers only. The core itself ranks by stems.
 
 use clap::builder::styling::Style;
 
@@ -6,7 +6,7 @@ use clap::builder::styling::Style;
 pub(super) struct Marks(Vec<String>);
 
 impl Marks {
-    /// Frequent words are left out, unless there is nothing else.
+    /// The words of a query. Frequent words are left out, unless the query has no others.
     pub(super) fn new(query: &str) -> Marks {
         let words = query.split(|character: char| !character.is_alphanumeric());
         let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
@@ -39,7 +39,7 @@ impl Marks {
     }
 }
 
-/// The shortest beginning that two forms of a word share, in bytes.
+/// The least number of bytes that two forms of a word have in common at the beginning.
 const MIN_SHARED: usize = 3;
 
 /// English endings by which forms of a word differ.

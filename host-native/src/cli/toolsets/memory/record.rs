@@ -29,9 +29,9 @@ const TEMPLATE: &str = "sessions://{agent}/{date}";
 /// What happens to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Its context is about to be cut.
+    /// The context of the session is about to be cut.
     Cut,
-    /// It ends.
+    /// The session ends.
     End,
 }
 
@@ -40,15 +40,15 @@ pub(super) struct Session<'a> {
     /// The client's name.
     pub client: &'a str,
     pub ending: Ending,
-    /// What the client says.
+    /// The event as the client describes it.
     pub event: &'a Value,
-    /// The agent whose log gets the record. None: the only one of the repository.
+    /// The agent whose log gets the record. `None`: the only agent of the repository.
     pub agent: Option<&'a str>,
 }
 
 impl Session<'_> {
-    /// Adds the record to the agent's log of today in the repository around the working directory.
-    /// Where no agent has a log yet, nothing is made.
+    /// Adds the record to the agent's log of today in the repository around the working directory. Does
+    /// nothing if no agent has a log there yet.
     pub(super) fn record(&self, reach: &Reach, deadline: Deadline) -> Result<(), Error> {
         let here = std::env::current_dir().ok();
         let Some(repository) = here.and_then(|here| repository_around(&here)) else {
@@ -81,12 +81,12 @@ impl Session<'_> {
         answer::result_of::<Value>(memory.call("append_entry", &entry.to_string()).await).map(drop)
     }
 
-    /// The agent whose log gets the record. None if no agent has a log here.
+    /// The agent whose log gets the record. `None` if no agent has a log here.
     async fn agent_of(&self, memory: &AgentMemory) -> Result<Option<String>, Error> {
         let mut agents = Vec::new();
         for agent in values(memory, "agent", BTreeMap::new()).await? {
             let others = BTreeMap::from([("agent".to_owned(), agent.clone())]);
-            // An agent may have a summary alone.
+            // An agent without dates has no logs, only a summary.
             if !values(memory, "date", others).await?.is_empty() {
                 agents.push(agent);
             }
@@ -103,10 +103,11 @@ impl Session<'_> {
         }
     }
 
-    /// The record: one item of a list. None if nobody asked for anything in the session.
+    /// The record: one item of a list. `None` for Claude Code, if its whole transcript has no request of
+    /// the user.
     fn text(&self, now: Timestamp, deadline: Deadline) -> Option<String> {
         let path = self.event["transcript_path"].as_str().filter(|path| !path.is_empty());
-        // A client may keep none, or write it later, and what it names need not end.
+        // A client may have no transcript or write it later, and reading the named file may never end.
         let transcript = path.map(PathBuf::from).and_then(|path| {
             deadline.half().in_time(move || transcript::read(&path).ok()).flatten()
         });
@@ -149,7 +150,7 @@ fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// What an argument of the template may be.
+/// The values that an argument of the template may have.
 async fn values(
     memory: &AgentMemory,
     argument: &str,

@@ -1,6 +1,6 @@
-//! What a client wrote down of a session, in a file with an object of JSON on each line.
+//! Reads the transcript of a session that a client writes: a file with a JSON object on each line.
 //!
-//! No client promises the form of its file. So what is not known is passed over.
+//! No client documents the form of its file, so unknown parts are skipped.
 
 use super::json;
 use serde_json::Value;
@@ -22,11 +22,11 @@ const PATCHED: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete F
 /// What is known of a session.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Transcript {
-    /// The number of what the user asked for.
+    /// The number of requests of the user.
     pub requests: usize,
     /// The number of files that tools for editing named.
     pub files: usize,
-    /// Whether the file was read from its beginning, and each line of it.
+    /// Whether the whole file was read, and each of its lines is valid JSON.
     pub is_whole: bool,
 }
 
@@ -51,7 +51,7 @@ fn parse(text: &str) -> Transcript {
     let mut transcript = Transcript { is_whole: true, ..Transcript::default() };
     let mut files = BTreeSet::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        // The first line may be a part of one, and so may the last.
+        // The first and the last line may be incomplete.
         let Ok(line) = json::parse(line) else {
             transcript.is_whole = false;
             continue;
@@ -86,7 +86,7 @@ fn is_request(line: &Value) -> bool {
     };
     let Some(text) = text else { return false };
     let text = text.trim_start().strip_prefix("<user_query>").unwrap_or(text).trim_start();
-    // What a client adds is between tags.
+    // Texts that a client adds begin with a tag.
     !text.is_empty() && !text.starts_with('<')
 }
 

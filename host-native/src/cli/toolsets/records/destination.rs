@@ -78,7 +78,7 @@ impl Destination {
         }
     }
 
-    /// Returns false if the reader has stopped reading.
+    /// Writes a text. Returns `false` if the reader has stopped reading.
     pub(super) fn write(&mut self, text: &str) -> Result<bool, Error> {
         match self {
             Destination::Stream { name, to, .. } => {
@@ -95,7 +95,7 @@ impl Destination {
         }
     }
 
-    /// Gives a complete file its name.
+    /// Completes the export: gives the new file its name.
     pub(super) fn finish(self) -> Result<(), Error> {
         match self {
             Destination::Stream { .. } => Ok(()),
@@ -137,7 +137,7 @@ impl NewFile {
 }
 
 impl Drop for NewFile {
-    /// A failed export leaves no file.
+    /// Removes the file of an export that was not completed.
     fn drop(&mut self) {
         if self.written.is_some() {
             let _ = fs::remove_file(self.partial());

@@ -83,7 +83,7 @@ impl Findings {
         })
     }
 
-    /// Whether they should stop a commit.
+    /// Whether the findings are failures: errors or, if `strict`, also warnings.
     pub(super) fn fail(&self, strict: bool) -> bool {
         strict && !self.all.is_empty() || self.count(Severity::Error) > 0
     }

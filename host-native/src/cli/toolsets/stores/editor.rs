@@ -33,7 +33,8 @@ impl Editor {
     /// Waits until the user has edited a file.
     pub(super) fn edit(&self, target: &Open, file: &Path) -> Result<(), Error> {
         let command = &self.command;
-        // Ctrl-C is meant for the editor. Without this it would end this program under it.
+        // Ctrl-C is meant for the editor. Without this, it would also end this program while the editor
+        // runs.
         let _interrupts = target.interrupts();
         if terminal::is_capable(&std::io::stderr()) {
             print_note(&format!("waiting for `{command}`, which edits `{}`", file.display()));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The maximum number of files in a folder.
 const MAX_FILES: usize = 100_000;
 
-/// The files of a folder. What begins with a dot is left out.
+/// The files of a folder. Names that begin with a dot are left out.
 pub(super) struct Folder {
     root: PathBuf,
     /// The paths of its files, with `/` between their segments, in order.
@@ -46,7 +46,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Adds what is directly in a directory.
+    /// Adds the files and directories that are directly in a directory.
     fn list(&mut self, directory: &str, directories: &mut Vec<String>) -> std::io::Result<()> {
         for entry in fs::read_dir(self.root.join(directory))? {
             let entry = entry?;

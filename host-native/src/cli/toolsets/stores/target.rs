@@ -65,7 +65,7 @@ impl Open {
         change(&locked).map_err(of_storage)
     }
 
-    /// While this is held, and afterwards, Ctrl-C does not end this program.
+    /// From now on Ctrl-C does not end this program, even after the returned value is dropped.
     pub(super) fn interrupts(&self) -> Option<impl Sized> {
         let _guard = self.runtime.enter();
         #[cfg(unix)]
