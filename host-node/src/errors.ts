@@ -46,7 +46,7 @@ export function invalidOption(option: string, why: string, cause?: unknown): Mem
   return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
 }
 
-/** Throws unless the value is an object that is no array. */
+/** Throws unless the value is an object and not an array. */
 export function requireObject(option: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalidOption(option, 'is not an object')
