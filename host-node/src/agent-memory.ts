@@ -265,8 +265,8 @@ class OpenAgentMemory implements AgentMemory {
   }
 
   /**
-   * Runs a request, again each time a lock is not free yet. The part before the first `await` runs when the call is made,
-   * so that the numbers, times and tickets of calls are in the order of the calls.
+   * Runs a request, again each time a lock is not free yet. The part before the first `await` runs when the call is
+   * made, so that the numbers, times and tickets of calls are in the order of the calls.
    */
   async #run(asked: Asked, { guestTime, isReadOnly, context }: How): Promise<Answer> {
     let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
@@ -307,13 +307,13 @@ function withVector(context: CallContext, vector: EmbeddedText | undefined): Cal
   return { ...context, vector: { text, vector: floats } }
 }
 
-/** A program without types may pass anything. */
+/** Throws unless a value is an object: a program without types may pass anything. */
 function requireMembers(value: object, what: string, members: string): void {
   if (typeof value === 'object' && value !== null) return
   throw new MemoryCallError('invalid-request', `the ${what} is not an object: give one with ${members}`)
 }
 
-/** A program without types may pass anything. */
+/** Throws unless a value is a string: a program without types may pass anything. */
 function requireString(text: string, what: string): string {
   if (typeof text === 'string') return text
   throw new MemoryCallError('invalid-request', `the ${what} is not a string`)

@@ -1,8 +1,8 @@
 import type { FollowUp, WantedVector } from './outcome.ts'
 
 /**
- * Returns the vector of each text, in order. A vector has 1 to 4,096 finite numbers; all vectors have the same length. The
- * signal is aborted when the vectors are no longer needed.
+ * Returns the vector of each text, in order. A vector has 1 to 4,096 finite numbers; all vectors have the same length.
+ * The signal is aborted when the vectors are no longer needed.
  */
 export type Embed = (
   texts: readonly string[],
@@ -97,8 +97,9 @@ export class QueryVectors {
   }
 
   /**
-   * The vector that a search wants. Undefined if the search wants another model's vector, during a cool-down, and if the
-   * function fails or is too slow. Such a failure begins a cool-down, and is logged for the person who runs the program.
+   * The vector that a search wants. Undefined if the search wants another model's vector, during a cool-down, and if
+   * the function fails or is too slow. Such a failure begins a cool-down, and is logged for the person who runs the
+   * program.
    */
   async of({ model, text, deadlineMs }: WantedVector): Promise<EmbeddedText | undefined> {
     if (model !== this.#embedder.model || this.#isCoolingDown()) return undefined

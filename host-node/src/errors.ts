@@ -18,8 +18,8 @@ export type MemoryCallErrorCode =
 /**
  * The error of a call that has no outcome. A tool's own error is an outcome with `isError` instead.
  *
- * With the codes `deadline`, `memory`, `storage-calls` and `trap`, the call may have changed something. With every other
- * code it has changed nothing. Unless the memory is closed, the next call works.
+ * With the codes `deadline`, `memory`, `storage-calls` and `trap`, the call may have changed something. With every
+ * other code it has changed nothing. Unless the memory is closed, the next call works.
  */
 export class MemoryCallError extends Error {
   override readonly name = 'MemoryCallError'

@@ -6,8 +6,8 @@ const pageBytes = 65536
  * Limits each linear memory that a core module defines to `limit` bytes. May change and return the given array.
  *
  * A worker's resource limits do not cover linear memory. So the limit is written into the module's memory section
- * before the module is compiled. `scripts/transpile.ts` has written a limit there already, so the bytes of the new limit
- * fit in its place.
+ * before the module is compiled. `scripts/transpile.ts` has written a limit there already, so the bytes of the new
+ * limit fit in its place.
  *
  * @see https://webassembly.github.io/spec/core/binary/modules.html#memory-section
  */
@@ -26,7 +26,9 @@ export function limitLinearMemory(module: Uint8Array, limit: number): Uint8Array
   return Uint8Array.from(module)
 }
 
-/** Overwrites the limit in a section with one memory and a limit of `maxLength` bytes. False if it is another section. */
+/**
+ * Overwrites the limit in a section with one memory and a limit of `maxLength` bytes. False if it is another section.
+ */
 function limitInPlace(section: Uint8Array, pages: number): boolean {
   if (section[0] !== 1 || section[1] !== 1) return false
   const min = readLeb128(section, 2)

@@ -84,25 +84,27 @@ export interface AgentMemory extends AsyncDisposable {
   /**
    * Completes an argument: returns at most 100 values that begin with the given text.
    *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if there is no such prompt, resource
-   * template or argument.
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if there is no such prompt,
+   * resource template or argument.
    */
   complete(completion: Completion): Promise<Outcome<string[]>>
   /**
-   * Lists at most 100 follow-ups that are neither answered nor claimed, as the `followUps` of the outcome. Without a model
-   * there are none. `pending`, `claim` and `answer` are for a program that asks its models itself.
+   * Lists at most 100 follow-ups that are neither answered nor claimed, as the `followUps` of the outcome. Without a
+   * model there are none. `pending`, `claim` and `answer` are for a program that asks its models itself.
    */
   pending(): Promise<Outcome<null>>
   /**
-   * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing is
-   * left to do. If `followUps` of the outcome has a follow-up with the same id, carry out that one: its payload is full.
+   * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing
+   * is left to do. If `followUps` of the outcome has a follow-up with the same id, carry out that one: its payload is
+   * full.
    *
    * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no follow-up has an id of this
    * form.
    */
   claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
   /**
-   * Answers a follow-up of the kind `summary` or `embedding`. `applied` is false if nothing was left to do, as after an earlier answer.
+   * Answers a follow-up of the kind `summary` or `embedding`. `applied` is false if nothing was left to do, as after an
+   * earlier answer.
    *
    * Rejects like `claim`.
    */
@@ -113,8 +115,8 @@ export interface AgentMemory extends AsyncDisposable {
    */
   withReach(reach: Reach): MemoryView
   /**
-   * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later calls reject
-   * with the code `closed`.
+   * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later
+   * calls reject with the code `closed`.
    */
   close(): Promise<void>
 }

@@ -34,13 +34,13 @@ export interface ComponentOptions {
   dataDir?: string
   /**
    * Asks a model for a summary of memories, after the answer of the call that needs the summary. It has 30 s. If it
-   * rejects, or returns an empty or too long text, the built-in summary is used. Its name among the models is `function`.
-   * Without `summarize` and `models`, summaries are the built-in ones, made within the call.
+   * rejects, or returns an empty or too long text, the built-in summary is used. Its name among the models is
+   * `function`. Without `summarize` and `models`, summaries are the built-in ones, made within the call.
    */
   summarize?: Summarize
   /**
-   * The names of models that the program asks itself, the preferred one first. `summarize` comes before all of them. The
-   * program claims follow-ups with `claim` and answers them with `answer`. Default: none.
+   * The names of models that the program asks itself, the preferred one first. `summarize` comes before all of them.
+   * The program claims follow-ups with `claim` and answers them with `answer`. Default: none.
    */
   models?: readonly string[]
   /**
@@ -49,15 +49,15 @@ export interface ComponentOptions {
    */
   embed?: Embed
   /**
-   * The name of the model of `embed`. Vectors are stored under this name, and vectors under another name are ignored: use
-   * a new name for a new model. Without `embed`, the program itself claims and answers the follow-ups for vectors, and
-   * repeats a search with the vector that its outcome wants.
+   * The name of the model of `embed`. Vectors are stored under this name, and vectors under another name are ignored:
+   * use a new name for a new model. Without `embed`, the program itself claims and answers the follow-ups for vectors,
+   * and repeats a search with the vector that its outcome wants.
    */
   embedModel?: string
   /**
    * The paths of the places of families, by the label of the family and by the name of the place. Each path is absolute
-   * or begins with `~/`, and has no symbolic link. A family that is given here has only these places: it has no registry,
-   * and calls cannot create places in it.
+   * or begins with `~/`, and has no symbolic link. A family that is given here has only these places: it has no
+   * registry, and calls cannot create places in it.
    */
   places?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /**
@@ -66,8 +66,8 @@ export interface ComponentOptions {
    */
   timeZone?: string
   /**
-   * A time zone that has this offset on every day, instead of `timeZone`, in minutes east of UTC: less than 1,440 either
-   * way.
+   * A time zone that has this offset on every day, instead of `timeZone`, in minutes east of UTC: less than 1,440
+   * either way.
    */
   utcOffset?: number
   /**
@@ -77,8 +77,8 @@ export interface ComponentOptions {
   durability?: Durability
   /**
    * The maximum wait in milliseconds of the writer at the head of the queue for the lock, and of a call for a database
-   * that another program has locked. At most 3,600,000. Default: 5,000. Including its time in the queue, a writer waits at
-   * most 30,000 ms, or `lockWait` if that is longer.
+   * that another program has locked. At most 3,600,000. Default: 5,000. Including its time in the queue, a writer waits
+   * at most 30,000 ms, or `lockWait` if that is longer.
    */
   lockWait?: number
   /**

@@ -29,7 +29,9 @@ export interface MemberOptions {
 /** A memory that the pool serves. */
 export interface Member {
   run(job: Job): Promise<Answer>
-  /** Ends the calls of the memory, and closes what workers have open for it. The last memory to leave ends all workers. */
+  /**
+   * Ends the calls of the memory, and closes what workers have open for it. The last memory to leave ends all workers.
+   */
   leave(): Promise<void>
 }
 
@@ -51,8 +53,8 @@ const maxWaitingFactor = 4
  * The worker threads for all open memories of a component. Each runs one request at a time. They start when they are
  * needed, do not keep the process alive, and end when the last memory is closed.
  *
- * A worker that waits for a lock does not count toward the sizes. So a lock that another process holds for long does not
- * take workers from reads, from the writers of other places or from other memories.
+ * A worker that waits for a lock does not count toward the sizes. So a lock that another process holds for long does
+ * not take workers from reads, from the writers of other places or from other memories.
  */
 export class WorkerPool {
   readonly #program: string
@@ -309,7 +311,9 @@ class PoolWorker {
     this.#events.onFree()
   }
 
-  /** Rejects the job at the exit of its thread, not earlier: only then has it released the locks for the next writer. */
+  /**
+   * Rejects the job at the exit of its thread, not earlier: only then has it released the locks for the next writer.
+   */
   #handleExit(): void {
     const job = this.#job
     this.#finishJob()

@@ -101,7 +101,7 @@ export class SharedState {
     return Atomics.load(this.#words, reply) as LockReply
   }
 
-  /** On the main thread. */
+  /** On the main thread: replies to the worker, and wakes it. */
   reply(answer: LockReply): void {
     Atomics.store(this.#words, reply, answer)
     Atomics.notify(this.#words, reply)
