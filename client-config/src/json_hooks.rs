@@ -10,7 +10,7 @@ use crate::json::{entry_of, merge, only, parse, top_level};
 
 const KEY: &str = "hooks";
 
-/// A hook of ours, the list that holds it, and the group with that list, if there are groups.
+/// A hook that starts this program, the list that holds it, and the group of that list, if any.
 struct Place {
     event: Event,
     handler: CstObject,
@@ -18,7 +18,7 @@ struct Place {
     group: Option<CstObject>,
 }
 
-/// The hooks of ours.
+/// The hooks in a text that start this program.
 pub(crate) fn found(text: &str, client: Client) -> Result<Handlers, String> {
     let Some(top_level) = top_level(&parse(text)?)? else { return Ok(Vec::new()) };
     let places = places(&top_level, client)?.into_iter();
@@ -28,7 +28,8 @@ pub(crate) fn found(text: &str, client: Client) -> Result<Handlers, String> {
     Ok(found)
 }
 
-/// The text with these hooks of ours and no other of ours. A hook that is there keeps its other fields.
+/// The text with these hooks, and no others that start this program. An existing hook keeps its other
+/// fields.
 pub(crate) fn with(
     text: &str,
     client: Client,
