@@ -55,7 +55,7 @@ pub(crate) fn with(
     Ok(root.to_string())
 }
 
-/// The text without any hook of ours.
+/// The text without the hooks that start this program.
 pub(crate) fn without(text: &str, client: Client) -> Result<String, String> {
     let root = parse(text)?;
     if let Some(top_level) = top_level(&root)? {
@@ -72,7 +72,7 @@ fn places(top_level: &CstObject, client: Client) -> Result<Vec<Place>, String> {
         for element in objects(&list) {
             let (list, group) = if client.groups_hooks() {
                 let in_group = only(&element, KEY)?.and_then(|property| property.array_value());
-                // A group of another kind is none of ours.
+                // A group without a list of hooks is not this program's.
                 let Some(list) = in_group else { continue };
                 (list, Some(element.clone()))
             } else {
@@ -93,8 +93,8 @@ fn places(top_level: &CstObject, client: Client) -> Result<Vec<Place>, String> {
 }
 
 impl Place {
-    /// Removes the hook, and what it leaves empty: its group, unless that has a condition, and the list
-    /// of the event. What has a comment in it or beside it is not empty.
+    /// Removes the hook, and then its group and the list of the event if they are empty. A group with a
+    /// condition stays, and so does anything with a comment in it or beside it.
     fn remove(self) {
         self.handler.remove();
         let mut list = self.list;
