@@ -312,7 +312,8 @@ class PoolWorker {
   }
 
   /**
-   * Rejects the job at the exit of its thread, not earlier: only then has it released the locks for the next writer.
+   * Rejects the job. Called at the exit of the thread, since only then are its locks free for the next writer; earlier
+   * only by `#abandon`.
    */
   #handleExit(): void {
     const job = this.#job
