@@ -1,4 +1,4 @@
-//! The clients: their names, their files, and where their servers stand in them.
+//! The clients: their names, their files, and the key of the servers in these files.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub enum Client {
     Windsurf,
     /// Zed.
     Zed,
-    /// Any other with `mcpServers` in a file.
+    /// Any other client whose file has the servers in `mcpServers`.
     Other,
 }
 
@@ -97,7 +97,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the client has none for this scope, or there is no project.
+    /// If the client has no such file for this scope, or the scope is a project and there is none.
     pub fn file(self, scope: Scope, directories: &Directories) -> Result<PathBuf, Error> {
         match scope {
             Scope::User => self.file_of_user(directories),
@@ -205,16 +205,16 @@ impl Client {
         if self == Client::Codex { Grammar::Toml } else { Grammar::Json }
     }
 
-    /// Whether the client seems to be here: its file, or the directory that it keeps it in, exists.
+    /// Whether the client seems to be installed: its file, or a directory of its own for that file, exists.
     pub fn is_found(self, directories: &Directories) -> bool {
         let Ok(file) = self.file_of_user(directories) else { return false };
-        // `~/.claude.json` is in the home directory, which everybody has.
+        // The home directory, in which `~/.claude.json` is, exists without the client.
         let own = file.parent().filter(|parent| *parent != directories.home);
         file.exists() || own.is_some_and(Path::exists)
     }
 }
 
-/// The first of two files that exists, or the second.
+/// The first of two files if it exists, else the second.
 fn either(directory: &Path, first: &str, second: &str) -> PathBuf {
     let first = directory.join(first);
     if first.exists() { first } else { directory.join(second) }

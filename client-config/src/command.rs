@@ -1,4 +1,4 @@
-//! Command lines of hooks: the words of one, and whether they start this program.
+//! Command lines of hooks: splitting them into words, and finding those that start this program.
 
 use std::path::Path;
 
@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::{Client, Error};
 
-/// The words of the command line of a hook: the program and its arguments, or the words of a line for a
-/// shell. None if a shell would do more than start a program with these words.
+/// The words of a hook's command line: from its fields `command` and `args`, or from `command` alone as
+/// a line for a shell. `None` if a field has another form, or if a shell would do more than start a
+/// program with these words.
 pub(crate) fn command_line(handler: &Value) -> Option<Vec<String>> {
     let command = handler["command"].as_str()?;
     let Some(arguments) = handler.get("args").filter(|arguments| !arguments.is_null()) else {
@@ -18,8 +19,8 @@ pub(crate) fn command_line(handler: &Value) -> Option<Vec<String>> {
     line.map(|word| word.map(str::to_owned)).collect()
 }
 
-/// The name of the event at which a command line starts this program for a client. None if it does
-/// anything else, or more.
+/// The name of the event for which a command line starts this program for a client. `None` if the line
+/// does anything else.
 pub(crate) fn event_of(line: &[String], client: Client) -> Option<&str> {
     let own = line.strip_prefix(start_of(line)?)?;
     let [hook, name, event, options @ ..] = own else { return None };
@@ -37,18 +38,18 @@ pub(crate) fn is_from_root(line: &[String]) -> bool {
 fn start_of(line: &[String]) -> Option<&[String]> {
     let program = line.first()?;
     let separators = ['/', '\\'];
-    // For a shell it sets a variable.
+    // A shell takes `NAME=value` before a program for a variable.
     if program.split_once('=').is_some_and(|(name, _)| !name.contains(separators)) {
         return None;
     }
     if ["agent-memory", "agent-memory.exe"].contains(&program.rsplit(separators).next()?) {
         return line.get(..1);
     }
-    // Python, whatever its name.
+    // The first word is Python, whatever its name.
     line.get(..3).filter(|start| start[1..] == ["-m", "agent_memory"])
 }
 
-/// Whether words are options, each with one value at most.
+/// Whether words are options that begin with `--`, each with at most one value.
 fn are_options(words: &[String]) -> bool {
     let mut may_be_value = false;
     words.iter().all(|word| {
@@ -59,8 +60,8 @@ fn are_options(words: &[String]) -> bool {
     })
 }
 
-/// The words of a line for a shell, without their quotation marks. None if a sign in it has another
-/// meaning for a shell.
+/// The words of a line for a shell, without their quotation marks. `None` if the line has a character
+/// with another meaning for a shell, or a quotation mark is not closed.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut quoted: Option<char> = None;
@@ -84,7 +85,7 @@ fn words(line: &str) -> Option<Vec<String>> {
                 quoted = Some(letter);
                 None
             }
-            // As `shell_line` writes a quotation mark.
+            // `\'`, which `shell_line` writes for a quotation mark.
             (None, _) if is_escape => letters.next(),
             (None, '~' | '\\') => Some(letter),
             (None, _) if is_plain(letter) => Some(letter),
@@ -123,7 +124,7 @@ pub(crate) fn shell_line(client: Client, line: &[&String]) -> Result<String, Err
     Ok(line.iter().map(quoted).collect::<Result<Vec<_>, _>>()?.join(" "))
 }
 
-/// Whether every shell takes a letter as it is.
+/// Whether a character has no special meaning in any shell.
 fn is_plain(letter: char) -> bool {
     letter.is_alphanumeric() || "_-./:=,+@".contains(letter)
 }

@@ -3,12 +3,12 @@
 /// How many lines around a change are shown.
 const AROUND: usize = 3;
 
-/// The most pairs of lines that are compared. Beyond it, all between the first and the last change is
-/// shown as changed.
+/// The maximum number of pairs of lines that are compared. With more pairs, all lines between the first
+/// and the last change are shown as changed.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// The changed lines with those around them: each begins with `-`, `+` or a blank. A line `...` is
-/// between two pieces.
+/// The changed lines and the lines around them. Each line begins with `-`, `+` or a blank. A line `...`
+/// stands for lines that are left out.
 pub(crate) fn diff(before: &str, after: &str) -> String {
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();
@@ -30,7 +30,7 @@ pub(crate) fn diff(before: &str, after: &str) -> String {
     text
 }
 
-/// All lines, each with its sign.
+/// All lines of both texts, each with its sign: `-` removed, `+` added, blank in both.
 fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
         pairs.take_while(|(old, new)| old == new).count()
@@ -50,9 +50,9 @@ fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     lines
 }
 
-/// The lines of two texts, with as many in common as there can be.
+/// All lines of both texts with their signs, by the longest common subsequence of lines.
 fn between<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
-    // The most lines that the rests of both texts have in common, from each pair of lines on.
+    // For each pair of lines, the length of the longest common subsequence from there on.
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for (from, line) in old.iter().enumerate().rev() {
         for (to, other) in new.iter().enumerate().rev() {

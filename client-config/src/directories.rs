@@ -14,8 +14,8 @@ pub struct Directories {
     pub claude: Option<PathBuf>,
     /// `CODEX_HOME`, the directory of Codex; `.codex` in the home directory by default.
     pub codex: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`; `.config` in the home directory by default. On Windows and macOS, some programs
-    /// have another directory.
+    /// `XDG_CONFIG_HOME`; `.config` in the home directory by default. On Windows and macOS, only some
+    /// programs use this directory.
     pub xdg_config: Option<PathBuf>,
     /// `%APPDATA%` of Windows.
     pub app_data: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// Those of the environment, without a project.
+    /// The directories from the environment, without a project.
     ///
     /// # Errors
     ///
@@ -40,12 +40,12 @@ impl Directories {
         Ok(Directories { home, claude, codex, xdg_config, app_data, project: None })
     }
 
-    /// The directory for the configuration of programs that follow XDG on every system.
+    /// The configuration directory of programs that follow XDG on every system.
     pub(crate) fn config(&self) -> PathBuf {
         self.xdg_config.clone().unwrap_or_else(|| self.home.join(".config"))
     }
 
-    /// The directory for the configuration of programs that follow the custom of the system.
+    /// The configuration directory of programs that follow the convention of the system.
     pub(crate) fn of_windowed(&self) -> PathBuf {
         if cfg!(target_os = "macos") {
             self.home.join("Library/Application Support")
@@ -65,7 +65,7 @@ impl Directories {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no project.
     pub(crate) fn project(&self) -> Result<&Path, Error> {
         self.project.as_deref().ok_or_else(|| {
             Error::NoFile("there is no project here: run this in its directory".to_owned())

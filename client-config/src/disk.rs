@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The file that a path leads to: people keep their settings elsewhere and link them.
+/// Resolves a path that is a symbolic link: people keep their settings elsewhere and link to them.
 pub(crate) fn behind_links(file: &Path) -> Result<PathBuf, Error> {
     match file.symlink_metadata() {
         Ok(found) if found.is_symlink() => file.canonicalize().map_err(|_| {
@@ -19,7 +19,7 @@ pub(crate) fn behind_links(file: &Path) -> Result<PathBuf, Error> {
 
 pub(crate) fn read(file: &Path) -> Result<Option<String>, Error> {
     match fs::metadata(file) {
-        // A FIFO would wait for ever.
+        // Reading a FIFO would block for ever.
         Ok(found) if !found.is_file() => {
             return Err(malformed(file, "it is no file: name another one".to_owned()));
         }
@@ -45,13 +45,13 @@ pub(crate) fn remove(file: &Path) -> io::Result<()> {
 pub(crate) fn write_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    // Servers of others may hold passwords.
+    // The entries of other servers may have passwords.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file: File = options.open(path)?;
     file.write_all(text.as_bytes())?;
     if let Ok(found) = fs::metadata(like) {
-        // Only root may give a file away.
+        // Only root may change the owner of a file.
         #[cfg(unix)]
         {
             use std::os::unix::fs::{MetadataExt, fchown};

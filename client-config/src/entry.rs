@@ -12,23 +12,23 @@ pub const NAME: &str = "agent-memory";
 pub enum Server {
     /// A program that speaks MCP over standard input and output.
     Command {
-        /// Its absolute path: programs with windows have no `PATH` of a shell.
+        /// The absolute path of the program: desktop programs do not have the `PATH` of a shell.
         program: String,
-        /// Its arguments.
+        /// The arguments of the program.
         arguments: Vec<String>,
     },
     /// A server over HTTP.
     Url {
-        /// Its address.
+        /// The URL of the server.
         url: String,
-        /// The environment variable with the token that the client sends. The file names it, and never
-        /// has the token.
+        /// The environment variable with the token that the client sends. The file has only the name of
+        /// the variable, never the token.
         token_variable: Option<String>,
     },
 }
 
 impl Server {
-    /// The program or the address of an entry of any client, as far as the entry names it.
+    /// Reads the program or the URL from an entry of any client. Missing parts are empty.
     pub(crate) fn from_entry(entry: &Value) -> Self {
         let url = REACHED.iter().find_map(|name| entry[name].as_str());
         if let Some(url) = url {
@@ -51,13 +51,13 @@ impl Server {
     }
 }
 
-/// The fields that say what a client starts, and what it reaches. An entry has one kind only.
+/// The fields for a program that the client starts, and for a URL. An entry has only one kind.
 const STARTED: [&str; 2] = ["command", "args"];
 const REACHED: [&str; 3] = ["url", "httpUrl", "serverUrl"];
-/// The other fields that an entry of ours may have.
+/// The other fields that an entry of this program may have.
 const FURTHER: [&str; 3] = ["type", "source", "enabled"];
 
-/// Whether an entry has no fields but those that this program writes.
+/// Whether an entry has only fields that this program writes.
 pub(crate) fn has_only_our_fields(entry: &Value) -> bool {
     let is_known = |(name, value): (&String, &Value)| {
         let mut known = STARTED.iter().chain(&REACHED).chain(&FURTHER);
@@ -67,13 +67,13 @@ pub(crate) fn has_only_our_fields(entry: &Value) -> bool {
 }
 
 impl Client {
-    /// The fields of the entry of a server, in the form that the client reads. Null stands for a field
-    /// that an entry of another kind would have.
+    /// The fields of the entry of a server, in the form that the client reads. A field that is null has
+    /// to be removed from an existing entry: it belongs to the other kind of entry.
     ///
     /// # Errors
     ///
-    /// If the client reaches no server over HTTP by its configuration file, or takes no token from the
-    /// environment.
+    /// If the client cannot have a server over HTTP in its configuration file, or cannot read a token
+    /// from an environment variable.
     pub(crate) fn fields(self, server: &Server) -> Result<Map<String, Value>, Error> {
         let mut fields = match self.entry(server)? {
             Value::Object(fields) => fields,

@@ -9,7 +9,7 @@ pub enum Error {
     /// The client has no such file.
     #[error("{0}")]
     NoFile(String),
-    /// The client cannot use such a server.
+    /// The client cannot use such a server or hook.
     #[error("{0}")]
     Unsupported(String),
     /// The file is not what its client reads.
@@ -20,7 +20,7 @@ pub enum Error {
         /// The fault, and what to do.
         reason: String,
     },
-    /// The system refuses.
+    /// The operating system reports an error.
     #[error("cannot {attempt} `{}`: {error}", .path.display())]
     Io {
         /// The attempt, as a verb.

@@ -23,7 +23,7 @@ pub(crate) struct Ours {
     pub hooks: Handlers,
 }
 
-/// The parts that should be in a file. A part that is none stays as it is.
+/// The parts that should be in a file. A part that is `None` stays as it is.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     pub fields: Option<Map<String, Value>>,
@@ -42,7 +42,7 @@ impl Ours {
             && hooks.iter().all(|(_, handler)| hooks::has_only_our_fields(handler))
     }
 
-    /// The same, to be put into another text.
+    /// The same parts, to add them to another text.
     pub fn as_wanted(&self) -> Wanted {
         let fields = self.entry.as_ref().and_then(Value::as_object).cloned();
         Wanted { fields, hooks: Some(self.hooks.clone()) }
@@ -50,7 +50,7 @@ impl Ours {
 }
 
 impl Wanted {
-    /// Whether a file with this has it already.
+    /// Whether a file with the parts `found` already has everything that is wanted.
     pub fn is_in(&self, found: &Ours) -> bool {
         let has_entry = self
             .fields
@@ -66,14 +66,14 @@ impl Wanted {
         has_entry && has_hooks
     }
 
-    /// With what there is, where nothing is wanted.
+    /// These wanted parts. A part that is not wanted is taken from `found`.
     pub fn or(self, found: &Ours) -> Wanted {
         let found = found.as_wanted();
         Wanted { fields: self.fields.or(found.fields), hooks: self.hooks.or(found.hooks) }
     }
 }
 
-/// Whether an object has these fields, and none that is null here.
+/// Whether an object has these fields with these values, and lacks the fields that are null here.
 fn has(object: &Value, fields: &Map<String, Value>) -> bool {
     fields.iter().all(|(name, value)| object.get(name).unwrap_or(&Value::Null) == value)
 }
@@ -89,7 +89,7 @@ impl Format {
         Format { client, has_server: client.has_one_file(), has_hooks: true }
     }
 
-    /// A file that holds nothing.
+    /// The text of a file that holds nothing.
     pub fn empty(self) -> &'static str {
         match self.client.grammar() {
             Grammar::Toml if self.has_server => "",
@@ -114,7 +114,7 @@ impl Format {
         Ok(Ours { entry, hooks })
     }
 
-    /// The text with what is wanted. Other fields of what is there stay.
+    /// The text with the wanted parts. An existing entry or hook keeps its other fields.
     pub fn with(self, text: &str, wanted: &Wanted) -> Result<String, String> {
         let client = self.client;
         let key = self.client.key();
@@ -149,7 +149,7 @@ impl Format {
     }
 }
 
-/// Edits a text behind its byte order mark.
+/// Edits a text, but for a byte order mark at its start, which stays.
 fn around_mark(
     text: &str,
     edit: impl FnOnce(&str) -> Result<String, String>,

@@ -8,9 +8,9 @@ use crate::{Client, Error};
 /// An event of a client at which it starts this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// A session begins, goes on, or begins anew after its context was cut.
+    /// A session begins, is resumed, or continues after its context was shortened.
     SessionStart,
-    /// The context of a session is about to be cut.
+    /// The context of a session is about to be shortened.
     PreCompact,
     /// A session ends.
     SessionEnd,
@@ -35,13 +35,13 @@ impl Event {
 pub struct Hooks {
     /// The command line of this program: its absolute path, and arguments that come before all others.
     pub start: Vec<String>,
-    /// The events. Those that are left out have no hook afterwards.
+    /// The events that get a hook. Hooks of this program for other events are removed.
     pub events: Vec<Event>,
     /// Further arguments of the hooks.
     pub options: Vec<String>,
 }
 
-/// The hooks of ours in a file, in the order of the events.
+/// The hooks in a file that start this program, in the order of the events.
 pub(crate) type Handlers = Vec<(Event, Value)>;
 
 impl Client {
@@ -63,18 +63,17 @@ impl Client {
         }
     }
 
-    /// Whether a list of an event holds groups of hooks, each of which may have a condition.
+    /// Whether the list of an event has groups of hooks, which may have conditions, instead of hooks.
     pub(crate) fn groups_hooks(self) -> bool {
         self != Client::Cursor
     }
 
-    /// The hooks in the form that the client reads. Null stands for a field that a hook of another form
-    /// would have.
+    /// The hooks in the form that the client reads.
     ///
     /// # Errors
     ///
-    /// If the client starts hooks through a shell, and the shell would not find the program, or if the
-    /// program has another name than it should.
+    /// If the client starts hooks through a shell that might not find the program, or if the program is
+    /// not named `agent-memory`: its hooks would not be found again.
     pub(crate) fn handlers(self, hooks: &Hooks) -> Result<Handlers, Error> {
         let handler = |event: &Event| {
             let own = ["hook", self.name(), event.name()].map(str::to_owned);
@@ -102,7 +101,7 @@ impl Client {
         events.iter().map(handler).collect()
     }
 
-    /// The event at which a hook starts this program for this client, if it does that and nothing else.
+    /// The event for which a hook starts this program for this client. `None` if it does anything else.
     pub(crate) fn event_of(self, handler: &Value) -> Option<Event> {
         let line = command_line(handler)?;
         let event = command::event_of(&line, self)?;
@@ -113,7 +112,8 @@ impl Client {
 /// The fields of a hook that this program writes.
 const WRITTEN: [&str; 3] = ["type", "command", "args"];
 
-/// Whether a hook is as this program writes it: it has no other fields, and the path of the program.
+/// Whether a hook is as this program writes it: without other fields, and with an absolute path of the
+/// program.
 pub(crate) fn has_only_our_fields(handler: &Value) -> bool {
     let fields = handler.as_object();
     let is_written =
@@ -121,7 +121,7 @@ pub(crate) fn has_only_our_fields(handler: &Value) -> bool {
     is_written && command_line(handler).is_some_and(|line| is_from_root(&line))
 }
 
-/// The fields of a hook, with null for those of another form.
+/// The fields of a hook. `args` is null if it is missing, so that it is removed from an existing hook.
 pub(crate) fn fields(handler: &Value) -> Map<String, Value> {
     let mut fields = handler.as_object().cloned().unwrap_or_default();
     fields.entry("args").or_insert(Value::Null);

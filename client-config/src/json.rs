@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
-/// Comments and trailing commas, which editors take in their settings; nothing looser.
+/// Accepts comments and trailing commas, as editors do in their settings, and no other extensions.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -31,7 +31,7 @@ pub(crate) fn top_level(root: &CstRootNode) -> Result<Option<CstObject>, String>
     }
 }
 
-/// The property of a name. Of two, programs take the last and people see the first.
+/// The property with a name. Two of them are an error: programs take the last, and people see the first.
 pub(crate) fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, String> {
     let is_it = |property: &CstObjectProp| property.decoded_name().as_deref() == Some(name);
     let mut found = object.properties().into_iter().filter(is_it);
@@ -41,14 +41,14 @@ pub(crate) fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectPro
     }
 }
 
-/// The servers, or none if there are none yet.
+/// The object with the servers. `None` if the file has none yet.
 fn servers(top_level: &CstObject, key: &str) -> Result<Option<CstObject>, String> {
     let Some(property) = only(top_level, key)? else { return Ok(None) };
     let servers = property.object_value();
     servers.map(Some).ok_or_else(|| format!("its `{key}` is no object: mend it"))
 }
 
-/// The entry of a name.
+/// The entry of the server with a name.
 pub(crate) fn entry(text: &str, key: &str, name: &str) -> Result<Option<Value>, String> {
     let Some(top_level) = top_level(&parse(text)?)? else { return Ok(None) };
     let Some(servers) = servers(&top_level, key)? else { return Ok(None) };
@@ -56,8 +56,8 @@ pub(crate) fn entry(text: &str, key: &str, name: &str) -> Result<Option<Value>, 
     Ok(entry.map(|entry| entry.to_serde_value().unwrap_or_default()))
 }
 
-/// The text with the fields of an entry. An entry of this name keeps its other fields, but for those
-/// that are null here.
+/// The text with these fields in the entry `name`. An existing entry keeps its other fields, but a field
+/// that is null here is removed.
 pub(crate) fn with(
     text: &str,
     key: &str,
@@ -68,7 +68,7 @@ pub(crate) fn with(
     let root = parse(text)?;
     let top_level = match top_level(&root)? {
         Some(top_level) => top_level,
-        // Comments alone.
+        // The text has only comments.
         None => root.object_value_or_set(),
     };
     let servers = match servers(&top_level, key)? {

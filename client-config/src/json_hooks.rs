@@ -10,7 +10,7 @@ use crate::json::{entry_of, merge, only, parse, top_level};
 
 const KEY: &str = "hooks";
 
-/// A hook of ours, the list that holds it, and the group with that list, if there are groups.
+/// A hook that starts this program, the list that holds it, and the group of that list, if any.
 struct Place {
     event: Event,
     handler: CstObject,
@@ -18,7 +18,7 @@ struct Place {
     group: Option<CstObject>,
 }
 
-/// The hooks of ours.
+/// The hooks in a text that start this program.
 pub(crate) fn found(text: &str, client: Client) -> Result<Handlers, String> {
     let Some(top_level) = top_level(&parse(text)?)? else { return Ok(Vec::new()) };
     let places = places(&top_level, client)?.into_iter();
@@ -28,7 +28,8 @@ pub(crate) fn found(text: &str, client: Client) -> Result<Handlers, String> {
     Ok(found)
 }
 
-/// The text with these hooks of ours and no other of ours. A hook that is there keeps its other fields.
+/// The text with these hooks, and no others that start this program. An existing hook keeps its other
+/// fields.
 pub(crate) fn with(
     text: &str,
     client: Client,
@@ -54,7 +55,7 @@ pub(crate) fn with(
     Ok(root.to_string())
 }
 
-/// The text without any hook of ours.
+/// The text without the hooks that start this program.
 pub(crate) fn without(text: &str, client: Client) -> Result<String, String> {
     let root = parse(text)?;
     if let Some(top_level) = top_level(&root)? {
@@ -71,7 +72,7 @@ fn places(top_level: &CstObject, client: Client) -> Result<Vec<Place>, String> {
         for element in objects(&list) {
             let (list, group) = if client.groups_hooks() {
                 let in_group = only(&element, KEY)?.and_then(|property| property.array_value());
-                // A group of another kind is none of ours.
+                // A group without a list of hooks is not this program's.
                 let Some(list) = in_group else { continue };
                 (list, Some(element.clone()))
             } else {
@@ -92,8 +93,8 @@ fn places(top_level: &CstObject, client: Client) -> Result<Vec<Place>, String> {
 }
 
 impl Place {
-    /// Removes the hook, and what it leaves empty: its group, unless that has a condition, and the list
-    /// of the event. What has a comment in it or beside it is not empty.
+    /// Removes the hook, and then its group and the list of the event if they are empty. A group with a
+    /// condition stays, and so does anything with a comment in it or beside it.
     fn remove(self) {
         self.handler.remove();
         let mut list = self.list;

@@ -1,9 +1,9 @@
-//! The configuration files of MCP clients: where each client keeps its servers and its hooks, how an
-//! entry looks there, and how it is added and taken out without a change of anything else.
+//! The configuration files of MCP clients: where each client keeps its servers and its hooks, the form
+//! of an entry, and how an entry is added and removed without any other change.
 //!
 //! A file is read by its own grammar, JSON with comments or TOML, and edited in place: comments, order,
 //! indentation, line ends, a byte order mark and every other entry stay. A file that cannot be read is
-//! refused. The state before stands beside the file, so that taking the entry out gives back its bytes.
+//! refused. A backup beside the file has its earlier bytes, so that removing the entry restores them.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! The change of a file: made as a whole, shown, and then carried out.
+//! The change of a file: planned as a whole, shown to a person, and then carried out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::{Client, Error, Event, Hooks, Server, token};
 /// The change of a client's file. Nothing is changed before [`carry_out`](Plan::carry_out).
 #[derive(Debug)]
 pub struct Plan {
-    /// The file, behind all links.
+    /// The path of the file, with symbolic links resolved.
     file: PathBuf,
     before: Option<String>,
-    /// None: the file is removed, since it holds nothing else.
+    /// `None`: the file is removed, since there was no file before the entry was added.
     after: Option<String>,
     /// The treatment of the backup beside the file.
     backup: Backup,
@@ -32,8 +32,8 @@ enum Backup {
 }
 
 impl Plan {
-    /// Adds the entry of a server to a client's file. An entry of this name is changed: it keeps the
-    /// fields that are not ours, such as `env`.
+    /// Adds the entry of a server to a client's file. An existing entry of this name is changed: it keeps
+    /// fields that this program does not write, such as `env`.
     ///
     /// # Errors
     ///
@@ -43,8 +43,8 @@ impl Plan {
         Self::with(file, Format::of_servers(client), wanted)
     }
 
-    /// Adds hooks to the file in which a client keeps them. Hooks that start this program are changed:
-    /// they keep the fields that are not ours, such as `timeout`.
+    /// Adds hooks to the file in which a client keeps them. Existing hooks that start this program are
+    /// changed: they keep fields that this program does not write, such as `timeout`.
     ///
     /// # Errors
     ///
@@ -83,27 +83,27 @@ impl Plan {
         if wanted.is_in(&found) {
             return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
         }
-        // Our parts are made anew, from the state before they came.
+        // If the parts of this program are as it wrote them, apply the new parts to the earlier file.
         let is_own = !found.is_empty() && found.has_only_our_fields();
         let base = if is_own { base(format, &file, text, &found) } else { None };
         let (from, wanted, backup) = match base {
             Some(base) => (base.unwrap_or_default(), wanted.or(&found), Backup::Kept),
-            // A state with something of ours is no state from before, and what somebody wrote by hand
-            // may have its only copy beside the file.
+            // No new backup: the file already has parts of this program, or the existing backup has such
+            // parts and may be the only copy of what a person wrote by hand.
             None if is_own || has_kept_ours(format, &file) => {
                 (text.to_owned(), wanted, Backup::Kept)
             }
             None if before.is_some() => (text.to_owned(), wanted, Backup::Made),
-            // There is no file: a backup beside it is left from an earlier one.
+            // There is no file, so an existing backup is of a file that was removed.
             None => (String::new(), wanted, Backup::Removed),
         };
         let after = Some(format.with(&from, &wanted).map_err(failed)?);
         Ok(Plan { file, before, after, backup, format })
     }
 
-    /// Takes the entry out of a client's file, with the hooks if the client keeps both in one file. The
-    /// file gets the bytes that it had before, unless somebody else has changed it since, or it had an
-    /// entry of this name; then the entry alone is taken out.
+    /// Removes the entry from a client's file, and the hooks if the client keeps both in one file. This
+    /// restores the bytes of the file before the entry. If the file has been changed otherwise since, or
+    /// had an entry of this name before, only the entry is removed.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Plan {
         Self::without(file, Format::of_servers(client))
     }
 
-    /// Takes the hooks that start this program out of the file in which a client keeps them, as
+    /// Removes the hooks that start this program from the file in which a client keeps them, as
     /// [`uninstall`](Plan::uninstall) does with the entry.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Plan {
             Some(base) => (base, Backup::Removed),
             None => {
                 let backup = if has_kept_ours(format, &file) {
-                    // It may be the only copy of what somebody wrote by hand.
+                    // The backup may be the only copy of what a person wrote by hand.
                     Backup::Kept
                 } else if found.has_only_our_fields() {
                     Backup::Removed
@@ -148,9 +148,9 @@ impl Plan {
         Ok(Plan { file, before, after, backup, format })
     }
 
-    /// The same, without the state before beside the file. A project has its history, and its
-    /// directory is no place for another copy of its secrets. The file is not removed: without the
-    /// state before, nothing tells one that was missing from one that held an empty object.
+    /// The same plan, but makes no backup: a project has its history, and its directory should not have
+    /// another copy of its secrets. The file is emptied instead of removed: without a backup, it is not
+    /// known whether there was no file before, or a file with an empty object.
     #[must_use]
     pub fn without_backup(mut self) -> Self {
         if self.backup == Backup::Made {
@@ -172,7 +172,7 @@ impl Plan {
         &self.file
     }
 
-    /// The file with the state before, if carrying out makes one.
+    /// The path of the backup. `None` if the plan makes no backup.
     pub fn backup(&self) -> Option<PathBuf> {
         (self.backup == Backup::Made).then(|| backup_of(&self.file))
     }
@@ -188,12 +188,12 @@ impl Plan {
         diff(&text(&self.before), &text(&self.after))
     }
 
-    /// Changes the file. It is replaced whole, and keeps its mode and its owner.
+    /// Replaces the file as a whole. It keeps its mode and its owner.
     ///
     /// # Errors
     ///
-    /// If somebody else has changed it meanwhile, if it is read-only, or if the system refuses. Then it
-    /// is as it was.
+    /// If another program has changed the file meanwhile, if it is read-only, or if the system refuses.
+    /// Then the file stays as it was.
     pub fn carry_out(&self) -> Result<(), Error> {
         if self.changes_nothing() {
             return Ok(());
@@ -209,7 +209,7 @@ impl Plan {
         }
         self.check_unchanged()?;
         if let (Backup::Made, Some(before)) = (self.backup, &self.before) {
-            // Not through a link that somebody has put there.
+            // Remove an existing backup first: it may be a link, which must not be followed.
             remove(&backup).map_err(|error| io("replace", &backup, error))?;
             let written = write_new(&backup, before, file);
             written.map_err(|error| io("write", &backup, error))?;
@@ -217,7 +217,7 @@ impl Plan {
         let replaced = self.replace();
         let is_needless = match &replaced {
             Ok(()) => self.backup == Backup::Removed,
-            // If another program has changed the file, the copy may be of its making.
+            // If another program has changed the file, that program may have made the backup.
             Err(_) => self.backup == Backup::Made && self.check_unchanged().is_ok(),
         };
         if is_needless {
@@ -232,7 +232,7 @@ impl Plan {
             self.check_unchanged()?;
             return fs::remove_file(file).map_err(|error| io("remove", file, error));
         };
-        // Of this process alone, so that two runs do not write the same file.
+        // The name has the process id, so that two runs do not write the same file.
         let temporary = beside(file, &format!("{}.agent-memory-tmp", std::process::id()));
         let written = remove(&temporary).and_then(|()| write_new(&temporary, after, file));
         let written = written.map_err(|error| io("write", file, error));
@@ -254,7 +254,7 @@ impl Plan {
     }
 }
 
-/// The program or the address of our entry in a client's file; none if it has no such entry.
+/// The program or the URL in this program's entry in a client's file. `None` if it has no such entry.
 ///
 /// # Errors
 ///
@@ -281,14 +281,14 @@ fn found(file: &Path, format: Format) -> Result<Ours, Error> {
     format.found(&text).map_err(|reason| malformed(&file, reason))
 }
 
-/// Whether the state beside the file has something of ours.
+/// Whether the backup beside the file has parts of this program.
 fn has_kept_ours(format: Format, file: &Path) -> bool {
     let kept = read(&backup_of(file)).ok().flatten();
     kept.is_some_and(|kept| format.found(&kept).is_ok_and(|found| !found.is_empty()))
 }
 
-/// The state from before something of ours came, if nothing else has changed since: the one beside the
-/// file, or none, if there was no file.
+/// The file before this program's parts were added: the backup, or `Some(None)` if there was no file.
+/// `None` if unknown: adding the parts to it does not give the text of the file now.
 fn base(format: Format, file: &Path, text: &str, found: &Ours) -> Option<Option<String>> {
     let ours = found.as_wanted();
     let leads_here = |from: &str| format.with(from, &ours).as_deref() == Ok(text);

@@ -11,10 +11,10 @@ const HEADERS: &str = "headers";
 /// The field of Codex that names the variable.
 const VARIABLE: &str = "bearer_token_env_var";
 
-/// The tables of Codex with headers, which stand beside that field.
+/// The tables of Codex with headers, which an entry may have beside that field.
 const HEADERS_OF_CODEX: [&str; 2] = ["http_headers", "env_http_headers"];
 
-/// The forms in which clients name a variable in a text: what is before its name, and behind it.
+/// The forms in which clients refer to a variable in a text: the parts before and after its name.
 const OF_EDITORS: (&str, &str) = ("${env:", "}");
 const OF_OPENCODE: (&str, &str) = ("{env:", "}");
 const OF_SHELLS: (&str, &str) = ("${", "}");
@@ -25,7 +25,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the client reads no variable there, or it is not known how.
+    /// If the client cannot read a variable in its headers, or its syntax for that is not known.
     pub(crate) fn token_field(self, variable: &str) -> Result<(&'static str, Value), Error> {
         let (before, behind) = match self {
             Client::Codex => return Ok((VARIABLE, variable.into())),
@@ -54,7 +54,7 @@ pub fn is_variable_name(text: &str) -> bool {
         && !text.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// Whether a field of an entry is as this program writes it.
+/// Whether a field of an entry is a token field as this program writes it.
 pub(crate) fn is_ours(name: &str, value: &Value) -> bool {
     match name {
         VARIABLE => value.is_string(),
@@ -73,12 +73,12 @@ pub(crate) fn is_ours(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Adds the token of the entry before to the fields of a new one that has none: it stays until the entry
-/// is taken out, or starts a program.
+/// Adds the token field of the existing entry to the fields of a new entry without a token, so that the
+/// token stays. If the new entry starts a program, removes the token field.
 ///
 /// # Errors
 ///
-/// If the entry before has headers of somebody else, which a token would replace.
+/// If the existing entry has other headers, which the token of the new entry would replace.
 pub(crate) fn keep(fields: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), String> {
     let starts = fields.get("command").is_some_and(|command| !command.is_null());
     let before = before.and_then(Value::as_object);

@@ -1,6 +1,6 @@
-//! Entries in TOML. A new entry is a table at the end of the file, and is taken out as lines, so that no
-//! other byte changes. What cannot be done so, as in an inline table, is done by `toml_edit`. Either way
-//! the result is read again: all else has to be as before.
+//! Entries in TOML. A new entry is added as a table at the end of the file, and removed as whole lines,
+//! so that no other byte changes. Other changes, as in an inline table, are made by `toml_edit`. In both
+//! cases the result is parsed again, to check that everything else is as before.
 
 use crate::entry::has_only_our_fields;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Result<DocumentMut, String> {
     })
 }
 
-/// The servers, or none if there are none yet.
+/// The table with the servers. `None` if the file has none yet.
 fn servers<'a>(
     document: &'a mut DocumentMut,
     key: &str,
@@ -29,15 +29,15 @@ fn servers<'a>(
     }
 }
 
-/// The entry of a name.
+/// The entry of the server with a name.
 pub(crate) fn entry(text: &str, key: &str, name: &str) -> Result<Option<Value>, String> {
     let mut document = parse(text)?;
     let Some(servers) = servers(&mut document, key)? else { return Ok(None) };
     Ok(servers.get(name).map(value_of))
 }
 
-/// The text with the fields of an entry. An entry of this name keeps its other fields, but for those
-/// that are null here.
+/// The text with these fields in the entry `name`. An existing entry keeps its other fields, but a field
+/// that is null here is removed.
 pub(crate) fn with(
     text: &str,
     key: &str,
@@ -47,7 +47,7 @@ pub(crate) fn with(
     let mut document = parse(text)?;
     let before = servers(&mut document, key)?.and_then(|servers| servers.get(name).map(value_of));
     let is_there = before.is_some();
-    // An entry that is ours alone is made anew.
+    // A missing entry, or one with only fields of this program, is written anew at the end of the file.
     if before.as_ref().is_none_or(has_only_our_fields) {
         let appended = appended(&cut(text, key, name), key, name, fields);
         if is_but_for(&appended, text, key, name) && is_entry(&appended, key, name, fields) {
@@ -73,7 +73,7 @@ pub(crate) fn with(
     checked(document.to_string(), text, key, name)
 }
 
-/// Whether an entry has the fields that are given, and no other.
+/// Whether an entry has exactly these fields. Fields that are null are missing.
 fn is_entry(text: &str, key: &str, name: &str, fields: &Map<String, Value>) -> bool {
     let given = fields.iter().filter(|(_, value)| !value.is_null());
     let given: Map<String, Value> =
@@ -81,7 +81,7 @@ fn is_entry(text: &str, key: &str, name: &str, fields: &Map<String, Value>) -> b
     entry(text, key, name) == Ok(Some(Value::Object(given)))
 }
 
-/// Replaces a value; the comment behind it stays.
+/// Replaces a value. The comment after it stays.
 fn replace(before: &mut Item, mut after: Item) {
     if let (Some(before), Some(after)) = (before.as_value(), after.as_value_mut()) {
         *after.decor_mut() = before.decor().clone();
@@ -102,7 +102,7 @@ pub(crate) fn without(text: &str, key: &str, name: &str) -> Result<String, Strin
     checked(document.to_string(), text, key, name)
 }
 
-/// A table at the end of the text.
+/// The text with the entry as a table at its end.
 fn appended(text: &str, key: &str, name: &str, fields: &Map<String, Value>) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut appended = text.to_owned();
@@ -119,8 +119,8 @@ fn appended(text: &str, key: &str, name: &str, fields: &Map<String, Value>) -> S
     appended
 }
 
-/// The text without the lines of a table and the tables in it, and without the blank line before.
-/// Comments after its last value belong to what follows.
+/// The text without the lines of the entry's table and its subtables, and without the blank line before
+/// them. Comments after the last value stay: they belong to the next table.
 fn cut(text: &str, key: &str, name: &str) -> String {
     let own = [key.to_owned(), name.to_owned()];
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -144,11 +144,11 @@ fn cut(text: &str, key: &str, name: &str) -> String {
     kept.concat()
 }
 
-/// The path in the header of a table.
+/// The path in a line that is the header of a table. `None` if the line is no such header.
 fn header(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     if !line.starts_with('[') || line.starts_with("[[") {
-        // The elements of an array of tables are never ours.
+        // An element of an array of tables is never this program's entry.
         return line.starts_with("[[").then(Vec::new);
     }
     let inner = line.strip_prefix('[')?.split_once(']')?.0;
@@ -156,7 +156,7 @@ fn header(line: &str) -> Option<Vec<String>> {
     Some(path.iter().map(|key| key.get().to_owned()).collect())
 }
 
-/// Whether two texts say the same, but for one entry.
+/// Whether two texts have the same contents, except for one entry.
 fn is_but_for(after: &str, before: &str, key: &str, name: &str) -> bool {
     let others = |text: &str| -> Result<Value, String> {
         let mut whole = value_of(parse(text)?.as_item());
@@ -200,7 +200,7 @@ fn item(value: &Value) -> Item {
     }
 }
 
-/// A value as JSON, to compare it. What JSON lacks is its text.
+/// A value as JSON, to compare it. A value of a type that JSON lacks, such as a date, becomes a string.
 fn value_of(item: &Item) -> Value {
     if let Some(table) = item.as_table_like() {
         let fields = table.iter().map(|(name, item)| (name.to_owned(), value_of(item)));

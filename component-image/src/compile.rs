@@ -95,8 +95,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Writes code and description as `NAME.cwasm` and `NAME.json` into a directory, for a build
-    /// script its output directory.
+    /// Writes code and description as `NAME.cwasm` and `NAME.json` into a directory, such as the output
+    /// directory of a build script.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileErr
     let loaded = unsafe { Component::deserialize(&engine, &code) };
     let described = match loaded {
         Ok(component) => describe(&engine, &component),
-        // The target is another machine, so compile for this one.
+        // The code is for another machine, so compile for this one to call `describe`.
         Err(_) => Engine::new(&engine_config())
             .and_then(|engine| describe(&engine, &Component::new(&engine, &wasm)?)),
     };

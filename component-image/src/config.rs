@@ -14,7 +14,7 @@ pub fn engine_config() -> Config {
     engine_config_of(cfg!(windows))
 }
 
-/// The same for code that runs on Windows, or elsewhere.
+/// The engine configuration for code that runs on Windows if `windows`, else on another system.
 pub(crate) fn engine_config_of(windows: bool) -> Config {
     let mut config = Config::new();
     config
@@ -25,7 +25,7 @@ pub(crate) fn engine_config_of(windows: bool) -> Config {
         .wasm_memory64(false)
         .wasm_multi_memory(false)
         .shared_memory(false)
-        // To be stopped, the component checks the engine's epoch in every loop and function.
+        // The code checks the engine's epoch in every loop and function, so that a host can stop it.
         .epoch_interruption(true)
         .consume_fuel(false)
         // Hosts that make many calls use `pooled` instead.
@@ -44,7 +44,7 @@ pub(crate) fn engine_config_of(windows: bool) -> Config {
         // No source positions, so that the image is small. A panic message has its position anyway.
         .debug_info(false)
         .generate_address_map(false)
-        // Windows finds the frames of a trap with it.
+        // Windows needs the unwind information to find the frames of a trap.
         .native_unwind_info(windows)
         .wasm_backtrace_max_frames(None);
     config
@@ -81,9 +81,9 @@ const TABLES: u32 = 4;
 /// How many unused instances of a pool keep their pages.
 const WARM_SLOTS: u32 = 4;
 
-/// The memory that each of them keeps at most, in bytes, whatever its calls used. A call that
-/// changes a long file of records needs about as much, so it does not have to map pages again.
+/// The maximum memory in bytes that an unused instance keeps. A call that changes a long file of records
+/// needs about this much, so such a call does not have to map pages again.
 const MAX_RESIDENT: usize = 24 << 20;
 
-/// The memory that a pool keeps for later calls, at most, in bytes.
+/// The maximum memory in bytes that the unused instances of a pool keep for later calls.
 pub const MAX_IDLE_MEMORY: usize = WARM_SLOTS as usize * MAX_RESIDENT;

@@ -30,7 +30,7 @@ fn grants() -> Rc<Grants> {
     GRANTS.with_borrow(Rc::clone)
 }
 
-/// Changes the grants. No place is open then.
+/// Changes the grants, before any place is opened.
 fn grant<T>(change: impl FnOnce(&mut Grants) -> T) -> T {
     GRANTS.with_borrow_mut(|grants| {
         change(Rc::get_mut(grants).expect("grants are made before places are opened"))
@@ -261,7 +261,7 @@ impl exported::GuestTree for OpenTree {
     }
 }
 
-/// The error of a lock that this process may not write.
+/// The error for a lock file that this process may not write.
 fn cannot_lock(errno: Errno) -> storage::Error {
     storage::Error {
         code: storage::ErrorCode::ReadOnly,
@@ -325,7 +325,7 @@ fn change(change: documents::Change) -> storage::Change {
         }
         documents::Change::Edit(documents::Edit { area: of, path, splices, expects }) => {
             let splice = |splice: documents::Splice| {
-                // One beyond the memory is beyond the document, too.
+                // An offset that does not fit in memory is beyond the document, too.
                 let at = usize::try_from(splice.at).unwrap_or(usize::MAX);
                 let removes = usize::try_from(splice.removes).unwrap_or(usize::MAX);
                 storage::Splice { range: at..at.saturating_add(removes), inserts: splice.inserts }

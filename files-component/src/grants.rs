@@ -1,4 +1,4 @@
-//! The granted places, in a form that another instance reads.
+//! The granted places, and saving them in a form that another instance can restore.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ fn format() -> Arc<dyn RegistryFormat> {
     Arc::new(HostFormat)
 }
 
-/// Everything that was asked for, so that [`Grants::save`] can tell what came of it.
+/// The granted places, and every grant that was requested: [`Grants::save`] writes both.
 #[derive(Debug, Default)]
 pub struct Grants {
     pub places: Places,
@@ -76,7 +76,7 @@ pub struct Grants {
 struct Saved {
     /// The canonical paths of the granted directories.
     repositories: Vec<PathBuf>,
-    /// The messages of labels.
+    /// The labels without a place, with the message for calls.
     missing: Vec<(String, String)>,
     wanted: Vec<(WantedPlace, Option<Resolved>)>,
 }

@@ -1,4 +1,4 @@
-//! The format of registries, which the memory component has.
+//! The format of registries, by functions of the memory component, which the host calls.
 
 use agent_memory_storage_files::places::RegistryFormat;
 

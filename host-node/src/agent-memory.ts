@@ -21,7 +21,7 @@ import { type Ticket, WaitQueue } from './wait-queue.ts'
 
 /** Opens a memory of a component. It starts no thread: worker threads start with the first call. */
 export async function openComponent(component: Component, options: ComponentOptions): Promise<AgentMemory> {
-  // The files are needed at once, the component itself by the first call.
+  // The component of files is needed now, to grant places; the memory component only at the first call.
   const compiledFiles = await load(() => filesCache.compile(filesMemory))
   const places = new Places(instantiateFiles as unknown as InstantiatePlaces, compiledFiles, noCalls)
   const resolved = resolveOptions(component.description, options, places)
@@ -39,10 +39,10 @@ export async function openComponent(component: Component, options: ComponentOpti
 
 const filesCache = new ModuleCache(filesModules)
 
-/** The most bytes of linear memory of the component of files. It holds no more than a commit. */
+/** The maximum linear memory of the component of files, in bytes. The component holds at most one commit. */
 const filesMemory = 512 * 1024 * 1024
 
-/** The main thread grants places, and opens none. */
+/** The host functions of the component of files on the main thread, which grants places and never opens them. */
 const noCalls: PlacesHost = {
   isHeld: () => false,
   parseRegistry: () => '{}',
@@ -70,10 +70,10 @@ class OpenAgentMemory implements AgentMemory {
   readonly #running = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
   readonly #reach: Reach
-  /** The memory that this one is a view of, or this one. */
+  /** The memory that `openMemory` returned: the one that this is a view of, or this one itself. */
   readonly #whole: OpenAgentMemory
 
-  /** With a `view`, it shares all with another memory except the reach. */
+  /** With a `view`, the new memory shares everything with `view.whole`, but has the reach of the view. */
   constructor(options: ResolvedOptions, member: Member, view?: { whole: OpenAgentMemory; reach: Reach }) {
     const { tools, resources, resourceTemplates, prompts }: Lists = listsOf(options.mounted)
     this.tools = tools
@@ -94,7 +94,7 @@ class OpenAgentMemory implements AgentMemory {
     }
     this.#queryVectors = options.embedder && new QueryVectors(options.embedder)
     if (options.summarize === undefined && options.embedder === undefined) return
-    // These go on while the memory is being closed.
+    // These functions still work while the memory is being closed, unlike the public methods.
     const stored = {
       pending: () => this.#listPending(),
       claim: (id: string, leaseSeconds: number) => this.#claim(id, leaseSeconds),
@@ -220,7 +220,10 @@ class OpenAgentMemory implements AgentMemory {
     return this.#ask({ kind: 'answer', id: requireString(id, 'id of a follow-up'), payload: toJson(payload) })
   }
 
-  /** Runs a request of the program. Everything before its first `await` happens when the request is made. */
+  /**
+   * Runs a request of the program, and counts it as running until it ends. Rejects if the memory is closed. The part of
+   * `run` before its first `await` runs at once.
+   */
   async #receive<T>(run: () => Promise<T>): Promise<T> {
     const whole = this.#whole
     if (whole.#closing) throw new MemoryCallError('closed', 'the memory is closed; open another')
@@ -233,7 +236,10 @@ class OpenAgentMemory implements AgentMemory {
     }
   }
 
-  /** Repeats a search with the vector that its outcome wants. Undefined if the outcome stands. */
+  /**
+   * Repeats a search with the vector that its outcome wants. Undefined if the first outcome is to be used: it wants no
+   * vector, there is no vector in time, or the repeated search fails.
+   */
   async #askWithVector<Result>(
     asked: Asked,
     how: How,
@@ -252,16 +258,19 @@ class OpenAgentMemory implements AgentMemory {
     try {
       return outcomeOf(await this.#run(asked, { guestTime, isReadOnly, context })) as Outcome<Result>
     } catch (error) {
-      // An error of this library: tell the person who runs the program, even if the program drops the error.
+      // A fault of this library: log it for the person who runs the program, even if the program drops the error.
       if (error instanceof MemoryCallError && error.code === 'trap') console.error(`agent-memory: ${error.message}`)
       throw error
     }
   }
 
-  /** Everything before the first `await` runs when the call is made: its number, time and ticket follow that order. */
+  /**
+   * Runs a request, again each time a lock is not free yet. The part before the first `await` runs when the call is
+   * made, so that the numbers, times and tickets of calls are in the order of the calls.
+   */
   async #run(asked: Asked, { guestTime, isReadOnly, context }: How): Promise<Answer> {
     let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
-    // A tool that is described as read-only gets a ticket only if it wants a lock all the same.
+    // A read-only call has no ticket at first. It gets one if it wants a lock all the same.
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
       for (let isUrgent = false; ; isUrgent = true) {
@@ -277,14 +286,14 @@ class OpenAgentMemory implements AgentMemory {
   }
 }
 
-/** How a request runs. */
+/** The limits and the context of a request. */
 interface How {
   readonly guestTime: number
   readonly isReadOnly: boolean
   readonly context: CallContext
 }
 
-/** A context with the vector that a search gets. */
+/** Adds a vector to the context of a search. Throws if the program gave something else as the vector. */
 function withVector(context: CallContext, vector: EmbeddedText | undefined): CallContext {
   if (vector === undefined) return context
   // A program without types may pass anything, such as an object with a signal.
@@ -298,19 +307,19 @@ function withVector(context: CallContext, vector: EmbeddedText | undefined): Cal
   return { ...context, vector: { text, vector: floats } }
 }
 
-/** A program without types may pass anything. */
+/** Throws unless a value is an object: a program without types may pass anything. */
 function requireMembers(value: object, what: string, members: string): void {
   if (typeof value === 'object' && value !== null) return
   throw new MemoryCallError('invalid-request', `the ${what} is not an object: give one with ${members}`)
 }
 
-/** A program without types may pass anything. */
+/** Throws unless a value is a string: a program without types may pass anything. */
 function requireString(text: string, what: string): string {
   if (typeof text === 'string') return text
   throw new MemoryCallError('invalid-request', `the ${what} is not a string`)
 }
 
-/** JSON would have `null` for a number that is not finite. */
+/** A replacer for `JSON.stringify` that throws at a number that is not finite, which would become `null`. */
 function finiteOnly(_name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`\`${value}\` is no JSON number`)
   return value

@@ -2,7 +2,7 @@ import { MemoryCallError } from './errors.ts'
 import type { Outcome } from './outcome.ts'
 import type { Answer } from './pool.ts'
 
-/** The outcome in an answer. Throws a `MemoryCallError` if the answer has none. */
+/** The outcome in a worker's answer. Throws a `MemoryCallError` if the call has no outcome. */
 export function outcomeOf(answer: Answer): Outcome {
   switch (answer.kind) {
     case 'outcome': {

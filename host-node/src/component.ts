@@ -2,11 +2,11 @@ import type { Description } from './description.ts'
 import { type EmbeddedModules, ModuleCache } from './modules.ts'
 import { WorkerPool } from './pool.ts'
 
-/** A component as data. `scripts/embed.ts` makes it. */
+/** A component that is embedded in the package, as data. `scripts/embed.ts` generates it. */
 export interface EmbeddedComponent {
   readonly description: Description
   readonly modules: EmbeddedModules
-  /** The program of its worker threads: a script in CommonJS. */
+  /** The program of the worker threads that run the component: a script in CommonJS. */
   readonly worker: string
 }
 

@@ -1,8 +1,8 @@
 import type { FollowUp, WantedVector } from './outcome.ts'
 
 /**
- * Gives the vector of each text, in order: 1 to 4,096 finite numbers, as many for each. The signal is aborted when nobody
- * waits for them any more.
+ * Returns the vector of each text, in order. A vector has 1 to 4,096 finite numbers; all vectors have the same length.
+ * The signal is aborted when the vectors are no longer needed.
  */
 export type Embed = (
   texts: readonly string[],
@@ -15,13 +15,13 @@ export interface EmbeddedText {
   readonly vector: ArrayLike<number>
 }
 
-/** The payload of a follow-up of the kind `embedding`. The texts and the batch are there once it is claimed. */
+/** The payload of a follow-up of the kind `embedding`. It has `texts` and `batch` only after it was claimed. */
 export interface EmbeddingPayload {
-  /** The name of the embedder, alone. */
+  /** The name of the embedder, as the only item. */
   readonly models: readonly string[]
-  /** The texts, which are data. */
+  /** The texts to embed. They are data, not instructions. */
   readonly texts?: readonly string[]
-  /** Identifies the texts in the answer. */
+  /** The id of this set of texts, to be repeated in the answer. */
   readonly batch?: string
 }
 
@@ -41,7 +41,7 @@ export function isForEmbedder({ model }: Embedder, { kind, payload }: FollowUp):
   return kind === 'embedding' && (payload as EmbeddingPayload).models.includes(model)
 }
 
-/** Calls the program's function. Rejects with the signal's reason, for which nobody waits any longer. */
+/** Calls the program's function. If the signal is aborted first, rejects with its reason without waiting any longer. */
 export async function vectorsOf(
   { embed }: Embedder,
   texts: readonly string[],
@@ -81,14 +81,14 @@ export async function answerOf(
   }
 }
 
-/** How long searches do not ask a function that gave no vector for a query, in milliseconds. */
+/** After a failure, the milliseconds in which searches do not ask the function for a vector. */
 const defaultCooldown = 30_000
 
-/** Asks the function for the vectors of queries. After a failure there is a cool-down: no search waits. */
+/** Asks the function for the vectors of queries. After a failure, it is not asked during a cool-down. */
 export class QueryVectors {
   readonly #embedder: Embedder
   readonly #cooldown: number
-  /** On the clock of `performance.now()`. */
+  /** The end of the cool-down, on the clock of `performance.now()`. */
   #cooldownEnds = 0
 
   constructor(embedder: Embedder, cooldown = defaultCooldown) {
@@ -97,8 +97,9 @@ export class QueryVectors {
   }
 
   /**
-   * The vector that a search wants, if the function gives it in time, and undefined during a cool-down. The person who
-   * runs the program is told when one begins.
+   * The vector that a search wants. Undefined if the search wants another model's vector, during a cool-down, and if
+   * the function fails or is too slow. Such a failure begins a cool-down, and is logged for the person who runs the
+   * program.
    */
   async of({ model, text, deadlineMs }: WantedVector): Promise<EmbeddedText | undefined> {
     if (model !== this.#embedder.model || this.#isCoolingDown()) return undefined

@@ -18,8 +18,8 @@ export type MemoryCallErrorCode =
 /**
  * The error of a call that has no outcome. A tool's own error is an outcome with `isError` instead.
  *
- * With the codes `deadline`, `memory`, `storage-calls` and `trap`, the call may have changed something. With every other
- * code it has changed nothing. Unless the memory is closed, the next call works.
+ * With the codes `deadline`, `memory`, `storage-calls` and `trap`, the call may have changed something. With every
+ * other code it has changed nothing. Unless the memory is closed, the next call works.
  */
 export class MemoryCallError extends Error {
   override readonly name = 'MemoryCallError'
@@ -46,7 +46,7 @@ export function invalidOption(option: string, why: string, cause?: unknown): Mem
   return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
 }
 
-/** Throws unless the value is an object that is no array. */
+/** Throws unless the value is an object and not an array. */
 export function requireObject(option: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalidOption(option, 'is not an object')

@@ -3,24 +3,24 @@ import { answerOf, type Embedder, type EmbeddingAnswer, type EmbeddingPayload, i
 import type { FollowUp, Outcome } from './outcome.ts'
 import { askForSummary, functionName, type Summarize, type SummaryAnswer, type SummaryPayload } from './summaries.ts'
 
-/** The follow-ups in storage. */
+/** The functions of a memory for the follow-ups in storage. */
 export interface StoredFollowUps {
   pending(): Promise<Outcome<null>>
   claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
   answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome>
 }
 
-/** In milliseconds. */
+/** The time limits of follow-ups, in milliseconds. */
 export interface FollowUpTimes {
   /** How long a function has for one summary, or for the vectors of one batch. */
   readonly summary: number
-  /** The lease of a follow-up, and the time between two polls for those that were left. Longer than twice `summary`. */
+  /** The lease of a follow-up, and the time between two polls for left follow-ups. Longer than twice `summary`. */
   readonly lease: number
   /** How long `close` waits. */
   readonly close: number
   /**
-   * The pauses before a follow-up is claimed or answered again after another writer was too long. With the waits for
-   * the lock they end within the lease.
+   * The pauses before each new attempt to claim or answer a follow-up, after another writer held the lock for too long.
+   * Together with the waits for the lock, they are shorter than the lease.
    */
   readonly pauses: readonly number[]
 }
@@ -30,7 +30,7 @@ const defaultTimes: FollowUpTimes = { summary: 30_000, lease: 90_000, close: 5_0
 /**
  * Carries out follow-ups after their calls were answered: asks the program's functions for summaries and for vectors.
  *
- * Its timers do not keep the process alive. What it leaves is in storage, for the next process.
+ * Its timers do not keep the process alive. Follow-ups that are not carried out stay in storage, for the next process.
  */
 export class FollowUps {
   readonly #stored: StoredFollowUps
@@ -38,7 +38,7 @@ export class FollowUps {
   readonly #embedder: Embedder | undefined
   readonly #times: FollowUpTimes
   readonly #inProgress = new Set<Promise<void>>()
-  /** Those of the summaries and vectors that the functions are asked for. */
+  /** The controllers that abort the running questions to the functions. */
   readonly #controllers = new Set<AbortController>()
   /** Ends the pauses when the memory is closed. */
   readonly #closing = new AbortController()
@@ -62,12 +62,12 @@ export class FollowUps {
     this.#track(this.#carryOutPending())
   }
 
-  /** Begins to carry out the follow-ups of a call. Those for other models are left to the program. */
+  /** Begins to carry out the follow-ups of a call. Follow-ups for other models are left to the program. */
   carryOut(followUps: readonly FollowUp[]): void {
     if (followUps.some(this.#isForFunction)) this.#track(this.#carryOut(followUps))
   }
 
-  /** Waits for what is in progress, but not for long. The rest is left for the next process. */
+  /** Waits at most `close` milliseconds for follow-ups in progress. The rest is left for the next process. */
   async close(): Promise<void> {
     clearTimeout(this.#again)
     this.#closing.abort()
@@ -110,13 +110,13 @@ export class FollowUps {
     }
   }
 
-  /** Returns the follow-ups that the answer leaves. */
+  /** Claims a follow-up, asks the function and stores its answer. Returns the follow-ups that the answer leaves. */
   async #carryOutOne(followUp: FollowUp): Promise<readonly FollowUp[]> {
     const { id } = followUp
     const claimed = await this.#unlessBusy(() => this.#stored.claim(id, this.#times.lease / 1000))
     if (claimed.isError) throw new Error(claimed.error.message)
     if (!claimed.result || this.#hasEnded) return []
-    // The claim of some kinds brings the request.
+    // Some kinds of follow-ups have their full payload only in the outcome of the claim.
     const answer = await this.#ask(claimed.followUps.find((claimedOne) => claimedOne.id === id) ?? followUp)
     if (this.#hasEnded) return []
     if ('error' in answer) {
@@ -163,7 +163,7 @@ export class FollowUps {
     )
   }
 
-  /** Tells the person who runs the program, since nobody awaits this work. After the end nothing is unexpected. */
+  /** Logs a failure, since no caller awaits this work. After `close`, failures are expected and not logged. */
   #warn(message: string): void {
     if (!this.#hasEnded) console.error(`agent-memory: ${message}`)
   }

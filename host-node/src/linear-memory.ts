@@ -3,10 +3,11 @@ const headerLength = 8
 const pageBytes = 65536
 
 /**
- * The core module with each linear memory that it defines limited to `limit` bytes. It may be the given array, changed.
+ * Limits each linear memory that a core module defines to `limit` bytes. May change and return the given array.
  *
  * A worker's resource limits do not cover linear memory. So the limit is written into the module's memory section
- * before the module is compiled. `scripts/transpile.ts` has done so before, so there is room for it.
+ * before the module is compiled. `scripts/transpile.ts` has written a limit there already, so the bytes of the new
+ * limit fit in its place.
  *
  * @see https://webassembly.github.io/spec/core/binary/modules.html#memory-section
  */
@@ -25,7 +26,9 @@ export function limitLinearMemory(module: Uint8Array, limit: number): Uint8Array
   return Uint8Array.from(module)
 }
 
-/** Limits the only memory of a section whose limit has room for every other one. Otherwise changes nothing. */
+/**
+ * Overwrites the limit in a section with one memory and a limit of `maxLength` bytes. False if it is another section.
+ */
 function limitInPlace(section: Uint8Array, pages: number): boolean {
   if (section[0] !== 1 || section[1] !== 1) return false
   const min = readLeb128(section, 2)
@@ -35,7 +38,7 @@ function limitInPlace(section: Uint8Array, pages: number): boolean {
   return true
 }
 
-/** The most bytes of a limit: there are 65,536 pages. */
+/** The length of the longest limit in bytes: that of 65,536 pages. */
 const maxLength = 3
 
 function padded(value: number): number[] {

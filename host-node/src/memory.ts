@@ -32,7 +32,7 @@ export interface PromptMessages {
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[]
 }
 
-/** A memory as a caller sees it who may not use all of it. Its requests end with the memory that it is of. */
+/** A view of a memory for a caller that may use only some of it. It works until that memory is closed. */
 export type MemoryView = Omit<AgentMemory, 'close' | typeof Symbol.asyncDispose>
 
 /** An argument to complete. */
@@ -41,7 +41,7 @@ export interface Completion {
   readonly reference: { readonly prompt: string } | { readonly resourceTemplate: string }
   /** The name of the argument. */
   readonly argument: string
-  /** The beginning of its value. */
+  /** The beginning of the argument's value. */
   readonly value: string
   /** The arguments that are known already, by name. Default: none. */
   readonly others?: Readonly<Record<string, string>>
@@ -64,7 +64,8 @@ export interface AgentMemory extends AsyncDisposable {
    *
    * Rejects with a `MemoryCallError` if the call has no outcome. A tool's error is an outcome with `isError`.
    *
-   * `vector` is what an earlier outcome of the same search wanted, from a program that gives vectors by hand.
+   * `vector` is the vector that an earlier outcome of the same search wanted. Only for a program without the option
+   * `embed`, which asks its embedder itself.
    */
   call<Name extends string>(name: Name, input: Input<Name>, vector?: EmbeddedText): Promise<Outcome<Output<Name>>>
   /**
@@ -81,39 +82,41 @@ export interface AgentMemory extends AsyncDisposable {
    */
   getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<Outcome<PromptMessages>>
   /**
-   * Completes an argument: at most 100 values that begin like the given one.
+   * Completes an argument: returns at most 100 values that begin with the given text.
    *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if there is no such prompt, resource
-   * template or argument.
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if there is no such prompt,
+   * resource template or argument.
    */
   complete(completion: Completion): Promise<Outcome<string[]>>
   /**
-   * Lists at most 100 follow-ups that are neither answered nor claimed, as the `followUps` of the outcome: none without a
-   * model. Only for a program that asks its models by hand, like `claim` and `answer`.
+   * Lists at most 100 follow-ups that are neither answered nor claimed, as the `followUps` of the outcome. Without a
+   * model there are none. `pending`, `claim` and `answer` are for a program that asks its models itself.
    */
   pending(): Promise<Outcome<null>>
   /**
-   * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing is
-   * left to do. If the `followUps` of the outcome have the same id, that one is to be carried out.
+   * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing
+   * is left to do. If `followUps` of the outcome has a follow-up with the same id, carry out that one: its payload is
+   * full.
    *
    * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no follow-up has an id of this
    * form.
    */
   claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
   /**
-   * Answers a follow-up of the kind `summary` or `embedding`. `applied` is false if nothing was left to do, as after an earlier answer.
+   * Answers a follow-up of the kind `summary` or `embedding`. `applied` is false if nothing was left to do, as after an
+   * earlier answer.
    *
    * Rejects like `claim`.
    */
   answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome<{ applied: boolean }>>
   /**
-   * The same memory for a caller that may use some agents or stores only. Of a view it makes one that reaches what both
-   * do. Throws a `MemoryCallError` with the code `invalid-request` if the reach is wrong.
+   * Returns a view of this memory for a caller that may use only some agents or stores. The view of a view reaches what
+   * both reaches have in common. Throws a `MemoryCallError` with the code `invalid-request` if the reach is wrong.
    */
   withReach(reach: Reach): MemoryView
   /**
-   * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later calls reject
-   * with the code `closed`.
+   * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later
+   * calls reject with the code `closed`.
    */
   close(): Promise<void>
 }

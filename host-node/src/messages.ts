@@ -12,11 +12,11 @@ import type { SentZone } from './time-zone.ts'
 /** What a worker needs to serve the calls of one memory. */
 export interface MemorySettings {
   readonly modules: Modules
-  /** The most bytes of linear memory, which the modules have as their limit. */
+  /** The maximum linear memory in bytes. The modules are compiled with this limit. */
   readonly memoryLimit: number
   /** The core modules of the component of files. */
   readonly filesModules: Modules
-  /** What is granted, as the component of files wrote it. */
+  /** The grants of places, in the form of the component of files. */
   readonly grants: string
   readonly durability: Durability
   readonly lockTimeout: LockTimeout
@@ -24,12 +24,12 @@ export interface MemorySettings {
   readonly storageCalls: number
 }
 
-/** A message to a worker. Memories have numbers, since workers serve several of them. */
+/** A message to a worker. It has the number of a memory, since a worker serves several memories. */
 export type Message =
-  /** The worker gets to know a memory, before its first request. */
+  /** Sends the settings of a memory to the worker, before the first request of the memory. */
   | { readonly kind: 'open'; readonly memory: number; readonly settings: MemorySettings }
   | { readonly kind: 'serve'; readonly memory: number; readonly request: Request }
-  /** The worker closes all that it has open for a memory, and reports `closed`. */
+  /** The worker closes everything that it has open for a memory, and reports `closed`. */
   | { readonly kind: 'close'; readonly memory: number }
 
 /** A request without its context: a function of the toolbox and its arguments. */
@@ -56,7 +56,7 @@ export type Request = Asked & {
   readonly context: CallContext
   /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
   readonly waitingSince?: number | undefined
-  /** Whether no earlier call is left, so that the call may take a lock without asking. */
+  /** Whether no earlier call is left, so that the call may take a lock without asking the main thread. */
   readonly mayLock: boolean
 }
 
@@ -67,15 +67,15 @@ export type Request = Asked & {
 export type Report =
   /** The call wants the lock of a place, for the first time in this run. */
   | { readonly kind: 'wants-lock'; readonly lock: string }
-  /** The same of a call that may lock: it does not wait for the reply. */
+  /** A call with `mayLock` takes the lock of a place, for the first time in this run. It does not wait for a reply. */
   | { readonly kind: 'takes-lock'; readonly lock: string }
-  /** The call is next in this process and waits for another process or program. */
+  /** The call is the next of this process for its lock, which another process or program has. */
   | { readonly kind: 'waits-for-lock' }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   /** The component refused the request: the name or the arguments are wrong. */
   | { readonly kind: 'failure'; readonly code: Failure['code']; readonly message: string }
-  /** Other calls are before this one. It has changed nothing: run it again once it is next. */
+  /** Other calls want the lock first. The call was ended before it changed anything: run it again once it is next. */
   | { readonly kind: 'retry' }
-  /** All that was open for a memory is closed. This belongs to no request. */
+  /** Everything that was open for a memory is closed. This report belongs to no request. */
   | { readonly kind: 'closed'; readonly memory: number }
   | { readonly kind: 'ended'; readonly reason: 'memory' | 'storage-calls' | 'trap'; readonly message: string }

@@ -1,21 +1,21 @@
 import { promisify } from 'node:util'
-// An older Node has no `zstdDecompress`. It shall get to `node-version.ts`.
+// The default import, since an older Node has no `zstdDecompress`: it has to reach the check in `node-version.ts`.
 import zlib from 'node:zlib'
 import { limitLinearMemory } from './linear-memory.ts'
 
 /** The compiled core modules of a component, by the names that jco gave them. */
 export type Modules = Readonly<Record<string, WebAssembly.Module>>
 
-/** Core modules as text, so that every bundler takes them along: by name, compressed with Zstandard, in base64. */
+/** Core modules by name, compressed with Zstandard and in base64: as text, so that every bundler includes them. */
 export type EmbeddedModules = Readonly<Record<string, string>>
 
-/** How many limits of linear memory a component stays compiled for. */
+/** The number of cached compilations of a component. Each is for another limit of linear memory. */
 const maxCached = 4
 
-/** The core modules of a component. All memories share them, with the code that V8 has optimized. */
+/** Compiles the core modules of a component. All memories share them, and the code that V8 has optimized. */
 export class ModuleCache {
   readonly #embedded: EmbeddedModules
-  /** By the limit of linear memory, the most recently used last. */
+  /** The compiled modules by their limit of linear memory, the most recently used last. */
   readonly #compiled = new Map<number, Promise<Modules>>()
 
   constructor(embedded: EmbeddedModules) {

@@ -1,4 +1,5 @@
-// `index.ts` imports this file first: an older Node says what it needs, and not which function it lacks.
+// `index.ts` imports this file first, so that on an older Node the error names the version that is needed, and not a
+// function that is missing.
 const least = [22, 18]
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -33,31 +33,31 @@ export interface ComponentOptions {
    */
   dataDir?: string
   /**
-   * Asks a model for a summary of memories, after the call that left the request was answered. It has 30 s. If it
-   * rejects, or answers nothing or too much, the built-in summary is used. Its name among the models is `function`.
-   * Without it, and without `models`, summaries are the built-in ones, within the call.
+   * Asks a model for a summary of memories, after the answer of the call that needs the summary. It has 30 s. If it
+   * rejects, or returns an empty or too long text, the built-in summary is used. Its name among the models is
+   * `function`. Without `summarize` and `models`, summaries are the built-in ones, made within the call.
    */
   summarize?: Summarize
   /**
-   * The names of models that the program asks by itself, after `function`, the preferred one first: it claims the
-   * follow-ups of outcomes with `claim` and answers them with `answer`. Default: none.
+   * The names of models that the program asks itself, the preferred one first. `summarize` comes before all of them.
+   * The program claims follow-ups with `claim` and answers them with `answer`. Default: none.
    */
   models?: readonly string[]
   /**
-   * Gives the vectors of what is kept, after the call that left the request was answered, and the vectors of
-   * queries, for which a search waits 1 s at most. It needs `embedModel`. Without it there are no vectors.
+   * Returns the vectors of stored texts, after the answer of the call that stored them, and the vectors of queries, for
+   * which a search waits at most 1 s. It needs `embedModel`. Without `embed` and `embedModel` there are no vectors.
    */
   embed?: Embed
   /**
-   * The name of the model of `embed`. Vectors are stored under it, and those of another name are ignored: name another
-   * model differently. Without `embed`, the program gives the vectors by hand: it claims and answers the follow-ups, and
-   * repeats a search with the vector that its outcome wants.
+   * The name of the model of `embed`. Vectors are stored under this name, and vectors under another name are ignored:
+   * use a new name for a new model. Without `embed`, the program itself claims and answers the follow-ups for vectors,
+   * and repeats a search with the vector that its outcome wants.
    */
   embedModel?: string
   /**
-   * The places of families, by the label of the family and by name. Each
-   * path is absolute or begins with `~/`, and no symbolic link leads to it. Such a family has these places only: it has
-   * no registry, and calls create no further ones.
+   * The paths of the places of families, by the label of the family and by the name of the place. Each path is absolute
+   * or begins with `~/`, and has no symbolic link. A family that is given here has only these places: it has no
+   * registry, and calls cannot create places in it.
    */
   places?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /**
@@ -66,8 +66,8 @@ export interface ComponentOptions {
    */
   timeZone?: string
   /**
-   * A time zone that has this offset on every day, instead of `timeZone`, in minutes east of UTC: less than 1,440 either
-   * way.
+   * A time zone that has this offset on every day, instead of `timeZone`, in minutes east of UTC: less than 1,440
+   * either way.
    */
   utcOffset?: number
   /**
@@ -76,9 +76,9 @@ export interface ComponentOptions {
    */
   durability?: Durability
   /**
-   * The most milliseconds that the writer at the head of the queue waits for the lock, and a call for a database that
-   * another program has locked: at most 3,600,000. Default: 5,000. With its time in the queue, a writer waits at most
-   * 30,000 ms, or `lockWait` if that is longer.
+   * The maximum wait in milliseconds of the writer at the head of the queue for the lock, and of a call for a database
+   * that another program has locked. At most 3,600,000. Default: 5,000. Including its time in the queue, a writer waits
+   * at most 30,000 ms, or `lockWait` if that is longer.
    */
   lockWait?: number
   /**
@@ -89,8 +89,8 @@ export interface ComponentOptions {
   /** The seed of each call. Default: random. With `seed`, call k (from 0) gets `seed` plus k. */
   random?: 'system' | { readonly seed: number | bigint }
   /**
-   * The most worker threads. Default: 4. They start when they are needed. Threads that wait for a lock of another
-   * process do not count: there may be four times as many of them in addition.
+   * The maximum number of worker threads. Default: 4. They start when they are needed. Threads that wait for a lock of
+   * another process do not count: there may be up to four times as many of these in addition.
    */
   workers?: number
   /** The limits of a call. A call that exceeds one rejects with a `MemoryCallError`. */
@@ -99,7 +99,7 @@ export interface ComponentOptions {
     readonly memory?: number
     /** The most milliseconds that the component itself may run, without waits for locks or disks. Default: 2,000. */
     readonly guestTime?: number
-    /** The same for a tool for people, which may convert the longest file of memories. Default: 60,000. */
+    /** As `guestTime`, for tools for people, which may convert very long files of memories. Default: 60,000. */
     readonly guestTimeForPeople?: number
     /** The most storage calls that the component may make. Default: 100,000. */
     readonly storageCalls?: number

@@ -4,18 +4,18 @@ export type Outcome<Result = unknown> = (
 ) & {
   /** The URIs of the resources that the call changed. */
   changed: string[]
-  /** Work that the call leaves. With the options `summarize` and `embed`, the memory carries it out by itself. */
+  /** Work that the call left for later. With the options `summarize` and `embed`, the memory carries it out itself. */
   followUps: FollowUp[]
-  /** The vector with which a search would answer better. With the option `embed`, the memory has asked for it. */
+  /** The vector with which the search would find more. With the option `embed`, the memory has asked for it already. */
   wantsVector?: WantedVector
 }
 
-/** The vector with which a search would answer better. Its answer is complete without it. */
+/** The vector with which a search would find more. The answer of the search is also valid without it. */
 export interface WantedVector {
   /** The name of the embedder. */
   readonly model: string
   readonly text: string
-  /** How long it is worth waiting for, in milliseconds. */
+  /** The milliseconds that a search should wait for the vector at most. */
   readonly deadlineMs: number
 }
 
@@ -24,7 +24,7 @@ export type Category = 'invalid' | 'not-found' | 'limit' | 'damaged' | 'busy' | 
 
 /** A tool's error. Give a model the outcome's `result` instead, which is the toolset's own JSON. */
 export interface ToolError {
-  /** It tells what a caller can do. */
+  /** The kind of error, from which a caller knows what to do. */
   readonly category: Category
   /** The toolset's own error code. */
   readonly code: string
@@ -32,9 +32,9 @@ export interface ToolError {
   readonly message: string
 }
 
-/** Work that a call leaves to be done later. It stays in storage until it is answered. */
+/** Work that a call left for later, such as a summary. It stays in storage until it is answered. */
 export interface FollowUp {
-  /** Identifies it for `claim` and `answer`. */
+  /** The id for `claim` and `answer`. */
   readonly id: string
   /** The kind of work. For `summary`, the payload is a `SummaryPayload`, for `embedding` an `EmbeddingPayload`. */
   readonly kind: string

@@ -16,11 +16,11 @@ export interface Job {
   readonly isUrgent: boolean
 }
 
-/** How the pool serves a memory. */
+/** The options of a memory for the pool. */
 export interface MemberOptions {
-  /** Known once the component is compiled. */
+  /** Resolves once the component is compiled. */
   readonly settings: Promise<MemorySettings>
-  /** The most workers that run its calls. Those that wait for a lock do not count. */
+  /** The maximum number of workers that run calls of the memory. Workers that wait for a lock do not count. */
   readonly size: number
   /** The most milliseconds that one statement on a database may run. */
   readonly statementTime: number
@@ -29,7 +29,9 @@ export interface MemberOptions {
 /** A memory that the pool serves. */
 export interface Member {
   run(job: Job): Promise<Answer>
-  /** Ends the calls of this memory, and closes what idle workers have open for it. The last one ends all workers. */
+  /**
+   * Ends the calls of the memory, and closes what workers have open for it. The last memory to leave ends all workers.
+   */
   leave(): Promise<void>
 }
 
@@ -48,11 +50,11 @@ interface QueuedJob extends Job {
 const maxWaitingFactor = 4
 
 /**
- * Worker threads that run one request each, of all open memories of a component. They start when they are needed, do
- * not keep the process alive, and end when the last memory is closed.
+ * The worker threads for all open memories of a component. Each runs one request at a time. They start when they are
+ * needed, do not keep the process alive, and end when the last memory is closed.
  *
- * A worker that waits for a lock does not count toward the sizes. So a lock that another process holds for long does not
- * take workers from reads, from the writers of other places or from other memories.
+ * A worker that waits for a lock does not count toward the sizes. So a lock that another process holds for long does
+ * not take workers from reads, from the writers of other places or from other memories.
  */
 export class WorkerPool {
   readonly #program: string
@@ -67,7 +69,7 @@ export class WorkerPool {
   }
 
   join(options: MemberOptions): Member {
-    // Calls hear of the error.
+    // Each call rejects with this error, so it is not unhandled.
     options.settings.catch(() => {})
     const member: PoolMember = {
       ...options,
@@ -115,7 +117,7 @@ export class WorkerPool {
     }
   }
 
-  /** Whether another worker may run a call of this memory. */
+  /** Whether one more call of this memory may run now. */
   #mayStart(member: PoolMember): boolean {
     const busy = [...this.#workers].filter((worker) => !worker.isIdle)
     const running = busy.filter((worker) => !worker.waitsForLock)
@@ -125,7 +127,7 @@ export class WorkerPool {
     return running.length < size && own.length < member.size + Math.min(waiting.length, maxWaitingFactor * member.size)
   }
 
-  /** An idle worker, if possible one that has open what this memory needs. */
+  /** An idle worker, if possible one that already serves this memory. Starts a worker if none is idle. */
   #idleWorker(member: PoolMember): PoolWorker {
     const idle = [...this.#workers].filter((worker) => worker.isIdle)
     return idle.find((worker) => worker.knows(member)) ?? idle[0] ?? this.#start()
@@ -155,7 +157,7 @@ interface WorkerEvents {
   onEnd(): void
 }
 
-/** The most memories that a worker has something open for. */
+/** The maximum number of memories for which a worker keeps databases and places open. */
 const maxKnown = 4
 
 /** Node 22 warns in each thread that SQLite is experimental. */
@@ -168,13 +170,13 @@ class PoolWorker {
   readonly #sharedState = new SharedState()
   readonly #worker: Worker
   readonly #events: WorkerEvents
-  /** The memories that it has something open for, the most recently used last. */
+  /** The memories that were opened in the worker, the most recently used last. */
   readonly #known = new Set<PoolMember>()
   #job: QueuedJob | undefined
   #timer: NodeJS.Timeout | undefined
   /** Why the thread ends or has ended. */
   #endReason: MemoryCallError | undefined
-  /** The thread keeps the process alive while somebody waits for it. */
+  /** The number of waits for the thread. While it is not 0, the thread keeps the process alive. */
   #waiting = 0
 
   constructor(program: string, events: WorkerEvents) {
@@ -193,7 +195,7 @@ class PoolWorker {
     return this.#job === undefined && this.#endReason === undefined
   }
 
-  /** The memory whose job it runs. */
+  /** The memory whose job the worker runs. Undefined while it is idle. */
   get member(): PoolMember | undefined {
     return this.#job?.member
   }
@@ -212,7 +214,7 @@ class PoolWorker {
     this.#scheduleCheck(Math.min(job.guestTime, member.statementTime))
   }
 
-  /** Closes what is open for a memory. Waits for that, unless the worker is busy: then it happens after its job. */
+  /** Closes what the worker has open for a memory. Waits until it is closed, unless the worker is busy with a job. */
   async forget(member: PoolMember): Promise<void> {
     if (!this.#known.delete(member)) return
     const { isIdle } = this
@@ -237,7 +239,7 @@ class PoolWorker {
     await this.#worker.terminate()
   }
 
-  /** Lets the thread know a memory, and closes what the least recently used one has open. */
+  /** Opens a memory in the thread unless it is open. Closes the least recently used one if there are too many. */
   #open(member: PoolMember, settings: MemorySettings): void {
     const memory = member.number
     if (!this.#known.delete(member)) this.#send({ kind: 'open', memory, settings })
@@ -253,7 +255,7 @@ class PoolWorker {
     this.#worker.postMessage(message)
   }
 
-  /** Checks the time limits in `left` milliseconds, when the call can have reached one at the earliest. */
+  /** Schedules a check of the time limits in `left` milliseconds, the earliest time at which one can be exceeded. */
   #scheduleCheck(left: number): void {
     this.#timer = setTimeout(() => void this.#checkTime(), left)
   }
@@ -309,7 +311,10 @@ class PoolWorker {
     this.#events.onFree()
   }
 
-  /** Rejects the job only now, when the thread has released its locks: the next writer starts after that. */
+  /**
+   * Rejects the job. Called at the exit of the thread, since only then are its locks free for the next writer; earlier
+   * only by `#abandon`.
+   */
   #handleExit(): void {
     const job = this.#job
     this.#finishJob()

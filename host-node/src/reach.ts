@@ -1,6 +1,6 @@
 import { MemoryCallError } from './errors.ts'
 
-/** What a caller may use and hear of, in results, notes, completions, counts and errors. By default everything. */
+/** The agents and stores that a caller may use. Answers and errors do not mention any others. Default: all. */
 export interface Reach {
   /** The only agents. With exactly one, a request that names no agent is for that one. */
   readonly agents?: readonly string[]
@@ -10,7 +10,7 @@ export interface Reach {
 
 const members: Record<keyof Reach, true> = { agents: true, stores: true }
 
-/** Checks the reach of a program without types: a member that is ignored would widen it. */
+/** Checks the form of a reach, also for a program without types: an ignored member would make the reach wider. */
 export function checkReach(reach: Reach): Reach {
   const isList = (list: unknown) => Array.isArray(list) && list.every((name) => typeof name === 'string')
   if (typeof reach !== 'object' || reach === null || Array.isArray(reach)) throw wrongReach('it is not an object')
@@ -21,7 +21,7 @@ export function checkReach(reach: Reach): Reach {
   return reach
 }
 
-/** What both reach. */
+/** The agents and stores that both reaches have. */
 export function narrowReach(one: Reach, other: Reach): Reach {
   const agents = narrowList(one.agents, other.agents)
   const stores = narrowList(one.stores, other.stores)

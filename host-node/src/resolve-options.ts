@@ -40,10 +40,10 @@ export interface ResolvedOptions {
 const defaultLockWait = 5_000
 const maxLockWait = 3_600_000
 const minTotalWait = 30_000
-/** The component does not start with less. */
+/** The minimum limit of linear memory, in bytes. The component does not start with less. */
 const minMemory = 16 * 1024 * 1024
 
-/** All options, so that a misspelt one is an error. */
+/** The names of all options. Any other name, such as a misspelt one, is an error. */
 const knownOptions: Record<keyof ComponentOptions, true> = {
   allow: true,
   toolsets: true,
@@ -71,7 +71,7 @@ const knownLimits: Record<keyof NonNullable<ComponentOptions['limits']>, true> =
   statementTime: true,
 }
 
-/** Checks the options, and grants in `places` what they name. */
+/** Checks the options, and grants in `places` the directories and places that they name. */
 export function resolveOptions(description: Description, options: ComponentOptions, places: Places): ResolvedOptions {
   if (typeof options === 'object' && options !== null) checkNames(options, knownOptions, '')
   if (options?.allow === undefined)
@@ -129,7 +129,7 @@ function checkNames(options: object, known: object, prefix: string): void {
   if (unknown !== undefined) throw unknownOption(prefix + unknown, Object.keys(known))
 }
 
-/** Numbers the calls, and makes the context of each when it is made. */
+/** Returns a function that makes the context of the next call. It counts the calls, for the fixed clock and seed. */
 function contextMaker(
   settings: Context['settings'],
   models: readonly string[],

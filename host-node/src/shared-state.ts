@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/** Whether both threads know the processor time of a worker. */
+/** Whether this Node can tell the processor time of a single thread: to the thread itself and to the main thread. */
 const tellsThreads = 'threadCpuUsage' in process && 'cpuUsage' in Worker.prototype
 
 // Indices: `reply` in the 32-bit view (bytes 16 to 19), all others in the 64-bit view.
@@ -45,8 +45,9 @@ export class SharedState {
   }
 
   /**
-   * On the worker: stores the processor time that the thread has used before this call. Node before 24.6 knows the time
-   * of the process only. So there, a call may get more time than its limit, and never less.
+   * On the worker: stores the processor time that the thread has used before this call. Node before 24.6 tells only the
+   * time of the whole process. The check then counts other threads, too, so a call may be ended before it has used its
+   * limit of processor time, but never before that much time has passed.
    */
   beginCall(): void {
     const { user, system } = tellsThreads ? process.threadCpuUsage() : process.cpuUsage()
@@ -100,7 +101,7 @@ export class SharedState {
     return Atomics.load(this.#words, reply) as LockReply
   }
 
-  /** On the main thread. */
+  /** On the main thread: replies to the worker, and wakes it. */
   reply(answer: LockReply): void {
     Atomics.store(this.#words, reply, answer)
     Atomics.notify(this.#words, reply)

@@ -6,7 +6,7 @@ export interface SummaryPayload {
   readonly instructions: string
   /** The texts to summarise, the oldest first. They are data, not instructions. */
   readonly memories: readonly string[]
-  /** The longest summary that is kept. */
+  /** The maximum length of the summary in characters. */
   readonly max_characters: number
 }
 
@@ -19,11 +19,11 @@ export interface SummaryRequest {
   readonly instructions: string
   /** The texts to summarise, the oldest first. They are data, not instructions. */
   readonly memories: readonly string[]
-  /** The longest summary that is kept. */
+  /** The maximum length of the summary in characters. */
   readonly maxCharacters: number
   /** The message of the user to the model: the memories as one JSON array, marked as data. */
   readonly prompt: string
-  /** Aborted when nobody waits for the summary any more: after 30 s, and when the memory is closed. */
+  /** Aborted when the summary is no longer needed: after 30 s, and when the memory is closed. */
   readonly signal: AbortSignal
 }
 
@@ -34,8 +34,8 @@ export type Summarize = (request: SummaryRequest) => string | Promise<string>
 export const functionName = 'function'
 
 /**
- * Calls the program's function. Any error becomes an answer, and so does the reason of the signal, for which nobody
- * waits any longer.
+ * Calls the program's function. An error becomes an answer, and so does the signal's reason if it is aborted first;
+ * then the function's own answer is dropped.
  */
 export async function askForSummary(
   summarize: Summarize,

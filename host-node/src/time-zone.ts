@@ -1,18 +1,21 @@
 import type { Zone } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 
-/** Milliseconds since 1970-01-01T00:00:00Z: from 1970 until 2100. */
+/** The range of times whose offsets are sent: the years 1970 to 2099, in milliseconds since 1970-01-01T00:00:00Z. */
 const begin = 0
 const end = Date.UTC(2100, 0)
 
 const second = 1000
 
-/** Since 1970, no zone has changed its offset and taken the change back within this time, in milliseconds. */
+/**
+ * The step of the search for changes, in milliseconds. Since 1970, no zone has changed its offset and changed it back
+ * within this time.
+ */
 const step = 6 * 24 * 60 * 60 * second
 
-/** A zone in typed arrays: sending them to a worker takes microseconds, and 260 objects a hundred times as long. */
+/** A zone in typed arrays. Sending them to a worker takes microseconds; sending 260 objects takes 100 times as long. */
 export interface SentZone {
   readonly offsetMinutes: number
-  /** The moments of the changes. */
+  /** The moments at which the offset changes, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: BigInt64Array
   /** The offset from each of these moments on. */
   readonly offsets: Int32Array
@@ -39,7 +42,7 @@ function zoneOf(offsetAt: OffsetAt): SentZone {
       from = to
       continue
     }
-    // The change is after `from`, and at `at` or before.
+    // Binary search: the change is after `from`, and not after `at`.
     let at = to
     while (at - from > second) {
       const middle = from + Math.floor((at - from) / second / 2) * second
@@ -71,11 +74,11 @@ export function machineZone(): SentZone {
 
 const namedZones = new Map<string, SentZone>()
 
-/** The zone of a name in the IANA database, if there is one. */
+/** The zone with a name in the IANA database. Undefined if there is no such zone. */
 export function namedZone(name: string): SentZone | undefined {
   let zone = namedZones.get(name)
   if (zone === undefined) {
-    // Intl takes offsets for names.
+    // `Intl` would also accept an offset, such as `+02:00`.
     if (!/^[A-Za-z]/.test(name)) return undefined
     let format: Intl.DateTimeFormat
     try {

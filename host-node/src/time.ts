@@ -1,4 +1,4 @@
-/** The milliseconds of a clock that never runs backwards. All threads of the process share it. */
+/** The time in milliseconds on a clock that never runs backwards, the same for all threads of the process. */
 export function monotonic(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

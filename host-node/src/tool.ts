@@ -39,7 +39,7 @@ export interface Resource {
 
 /** A pattern for the URIs of several resources, as the component describes it. */
 export interface ResourceTemplate extends Omit<Resource, 'uri'> {
-  /** It becomes a URI when its `{variables}` are replaced by values. */
+  /** A template with `{variables}`. With values in their place, it is the URI of a resource. */
   readonly uriTemplate: string
 }
 
@@ -48,7 +48,7 @@ export interface Prompt {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Its arguments, which are texts. */
+  /** The arguments of the prompt. Their values are texts. */
   readonly arguments: readonly PromptArgument[]
 }
 

@@ -5,10 +5,10 @@ import type { ToolsetSettings } from './generated/component/interfaces/agent-mem
 import type { Places, Wanted } from './storage/places.ts'
 import { absolutePath, homeDirectory, requireMeant } from './user-paths.ts'
 
-/** The directories that default paths are below. Undefined on a machine without a home directory. */
+/** The directories for default paths. A directory is undefined on a machine without a home directory. */
 export interface DefaultDirectories {
   readonly data: string | undefined
-  /** For files that people edit: the data directory if it was given. */
+  /** The directory for files that people edit. If the option `dataDir` is given, the data directory. */
   readonly configuration: string | undefined
 }
 
@@ -16,8 +16,8 @@ export interface DefaultDirectories {
 type Members = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /**
- * Grants the places of the toolsets by checked settings, and returns the values that the component receives. Without one
- * of the directories, the places with a default in it have no default.
+ * Grants the places of the toolsets by checked settings, and returns the values that the component receives. If one of
+ * the directories is undefined, places whose default path is below it are not granted by default.
  */
 export function resolveToolsetSettings(
   toolsets: readonly Toolset[],
@@ -78,7 +78,9 @@ function entriesOf(object: unknown, option: string): [string, unknown][] {
   return Object.entries(object).filter(([, value]) => value !== undefined)
 }
 
-/** The value if it matches the setting's schema. A path is made absolute; that of a file may be relative. */
+/**
+ * Returns the value if it matches the setting's schema. A path is made absolute; only that of a file may be relative.
+ */
 function checkValue(option: string, { schema, is_path }: Setting, value: unknown, isOfFile: boolean): unknown {
   const violation = violationOf(value, schema)
   if (violation !== undefined) throw invalidOption(option, violation)
@@ -102,8 +104,8 @@ function violationOf(value: unknown, { type, enum: words, minimum, maximum, minL
 }
 
 /**
- * Grants each place whose setting is set. Other places of mounted toolsets are granted at their default paths. If the
- * file system refuses a place as it is now, only the calls that need it fail, until it does not.
+ * Grants each place whose setting has a value. Other places of mounted toolsets are granted at their default paths. If
+ * the file system refuses a place now, calls that need the place fail until the file system no longer refuses it.
  */
 function grantPlaces(
   toolsets: readonly Toolset[],
@@ -169,15 +171,15 @@ function wantedPlace(
   }
 }
 
-/** Tells the person who runs the program. */
+/** Warns the person who runs the program that a place cannot be granted now. */
 function warnOfRefused(option: string, error: { readonly message: string }): void {
   const { message } = invalidOption(option, `cannot be granted now: ${error.message}`)
   console.warn(`agent-memory: ${message}; tools that need it fail until then`)
 }
 
-/** The beginning of a default path that is below the data directory. */
+/** The prefix of a default path below the data directory. */
 const inDataDirectory = 'data:'
-/** The same for a file that people edit. */
+/** The prefix of a default path below the configuration directory, for a file that people edit. */
 const inConfiguration = 'config:'
 
 /** A place's default path; undefined if it is below a directory that this machine does not have. */

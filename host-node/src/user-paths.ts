@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { invalidOption } from './errors.ts'
 
-/** The path with `~/` replaced by the home directory; undefined if it is not absolute, or if there is no home. */
+/** The path with the home directory for `~/`. Undefined if the path is relative, or begins with `~/` without a home. */
 export function absolutePath(path: string): string | undefined {
   const expanded = path.startsWith('~/') ? join(homeDirectory() ?? '', path.slice(2)) : path
   return isAbsolute(expanded) ? expanded : undefined
@@ -17,7 +17,7 @@ export function homeDirectory(): string | undefined {
   }
 }
 
-/** The rule of `setting-values/src/path.rs`. Both are tested with `tests/setting-paths.json`. */
+/** Patterns of wrong paths: the rules of `setting-values/src/path.rs`. `tests/setting-paths.json` tests both. */
 const mistakes: readonly (readonly [RegExp, string])[] = [
   [/^\s|\s$/, 'has white space at an end: leave it out'],
   [/^(["'])[^]*\1$|^[“„][^]*[”“]$/, 'has quotation marks around it: leave them out'],
@@ -39,18 +39,21 @@ const mistakes: readonly (readonly [RegExp, string])[] = [
   [/^~[^/]/, 'begins with `~` and a name, which is not replaced here: write the path itself'],
 ]
 
-/** Why a path cannot be meant, as with an unexpanded variable. It would become a directory of that very name. */
+/**
+ * The reason why a path must be a mistake, such as an unexpanded variable in it. Otherwise a directory with that name
+ * would be created. Undefined if the path has no known mistake.
+ */
 export function pathMistake(path: string): string | undefined {
   return mistakes.find(([pattern]) => pattern.test(path))?.[1]
 }
 
-/** Throws if a path cannot be meant. */
+/** Throws if a path has a mistake that `pathMistake` knows. */
 export function requireMeant(option: string, path: string): void {
   const mistake = pathMistake(path)
   if (mistake !== undefined) throw invalidOption(option, `is \`${path}\`, which ${mistake}`)
 }
 
-/** The default data directory: `agent-memory` in the platform's. Undefined if there is no home directory. */
+/** The default data directory: `agent-memory` in the platform's data directory. Undefined without a home directory. */
 export function defaultDataDirectory(platform: NodeJS.Platform = process.platform): string | undefined {
   const directory = platformDataDirectory(platform)
   return directory === undefined ? undefined : join(directory, 'agent-memory')
@@ -84,7 +87,7 @@ function platformDataDirectory(platform: NodeJS.Platform): string | undefined {
   }
 }
 
-/** The path in an environment variable. A relative one is ignored, as the XDG specification wants it. */
+/** The absolute path in an environment variable. A relative path is ignored, as the XDG specification demands. */
 function absoluteVariable(name: string): string | undefined {
   const path = process.env[name]
   return path !== undefined && isAbsolute(path) ? path : undefined

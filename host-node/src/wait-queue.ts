@@ -24,7 +24,7 @@ export class WaitQueue {
   #next = 0
   /** The calls that have not wanted a lock yet, in order of arrival. All later calls wait for the first of them. */
   readonly #undecided = new Set<Ticket>()
-  /** By lock, in order of arrival. */
+  /** The calls that have or want each lock, in order of arrival. */
   readonly #queues = new Map<string, Ticket[]>()
 
   /** A call times out `timeout` milliseconds after it first wanted a lock. */
@@ -39,8 +39,8 @@ export class WaitQueue {
   }
 
   /**
-   * Replies to a running call that wants a lock: take it, run again when it is next, or it has timed out. A call that
-   * wanted another lock before moves to the queue of this one, by its order of arrival.
+   * Replies to a running call that wants a lock: to take it, to run again later, or that the call has timed out. A call
+   * that wanted another lock before moves to the queue of this lock, to its place in the order of arrival.
    */
   request(ticket: Ticket, lock: string): LockReply {
     ticket.waitingSince ??= monotonic()
@@ -57,7 +57,7 @@ export class WaitQueue {
     return this.#isNext(ticket) ? LockReply.acquire : LockReply.retry
   }
 
-  /** Whether no earlier call is left: this one may take any lock at once. */
+  /** Whether the call may take any lock at once: no earlier call is left, and no call has or wants a lock. */
   isFirst(ticket: Ticket): boolean {
     const [undecided] = this.#undecided
     return undecided === ticket && this.#queues.size === 0

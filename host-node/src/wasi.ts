@@ -1,6 +1,8 @@
 const maxStderrLength = 4096
 
-/** The parts of WASI that Rust's standard library imports. They do nothing: the guest gets no input and no access. */
+/**
+ * The functions of WASI that Rust's standard library imports, without effects: the guest gets no input and no access.
+ */
 export function inertWasi(): { stderr: () => string; imports: object } {
   let stderrText = ''
   const decoder = new TextDecoder()

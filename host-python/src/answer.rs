@@ -1,4 +1,4 @@
-//! Outcomes as Python gets them.
+//! Conversion of outcomes to the tuples that Python gets.
 
 use crate::errors;
 use agent_memory_host::{CallError, Category, Outcome};
@@ -10,17 +10,17 @@ type Error = (&'static str, String, String);
 /// The model, the text and the deadline in seconds of a vector that is wanted.
 type Wanted = (String, String, f64);
 
-/// The JSON, the error if it is one, the changed resources, the id, kind and payload of each
-/// follow-up, and the vector that is wanted.
+/// An outcome: the JSON, the tool's error if there is one, the URIs of the changed resources, the id,
+/// kind and payload of each follow-up, and the vector that a search wants.
 pub(crate) type Answer =
     (String, Option<Error>, Vec<String>, Vec<(String, String, String)>, Option<Wanted>);
 
-/// The outcome of a call for Python.
+/// Converts the outcome of a call, or its error, for Python.
 pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
     called.map(from_outcome).map_err(|error| errors::of_call(&error))
 }
 
-/// The outcome for Python.
+/// Converts an outcome for Python.
 pub(crate) fn from_outcome(outcome: Outcome) -> Answer {
     let (json, error) = match outcome.answer {
         Ok(json) => (json, None),

@@ -19,13 +19,14 @@ use tracing::Dispatch;
 /// How often a waiting call looks for a signal, such as Ctrl-C.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// The outcome of a request, to wait for.
+/// The future outcome of a request.
 type Asked = Pin<Box<dyn Future<Output = Result<Outcome, CallError>> + Send>>;
 
-/// The only agents and the only stores that a caller may use, or none for all.
+/// The only agents and the only stores that a caller may use. `None`: all of them.
 pub(crate) type Reached = (Option<Vec<String>>, Option<Vec<String>>);
 
-/// A request by its kind and its texts. Calls arrive now, in the order in which they are made.
+/// Makes a request from its kind and its texts. The calls get their order here, not when the returned
+/// future is polled.
 pub(crate) fn ask(
     memory: AgentMemory,
     kind: &str,
@@ -95,8 +96,8 @@ fn texts_of(json: &str) -> BTreeMap<String, String> {
     object.into_iter().filter_map(text).collect()
 }
 
-/// Waits without Python's lock. A signal whose handler raises, such as Ctrl-C, cancels the wait, and
-/// drops the future. `log` receives the events.
+/// Waits for a future without Python's lock. A signal whose handler raises, such as Ctrl-C, ends the
+/// wait and drops the future. `log` receives the log events.
 pub(crate) fn wait<T: Send>(
     py: Python<'_>,
     runtime: &Handle,
@@ -119,7 +120,7 @@ pub(crate) struct Running(AbortHandle);
 
 #[pymethods]
 impl Running {
-    /// Cancels the request. Its message may come all the same.
+    /// Cancels the request. A message with its answer may come all the same.
     fn cancel(&self) {
         self.0.abort();
     }

@@ -1,7 +1,6 @@
-//! The exception of this module, which the package turns into those of `agent_memory.errors`.
+//! The exception of this module, which the package converts to the exceptions of `agent_memory.errors`.
 //!
-//! It has no code in Python: a thread that raises it at the end of the interpreter would be stopped in
-//! the midst of that code.
+//! The exception has no Python code: the end of the interpreter could stop a thread within that code.
 
 use agent_memory_host::{CallError, Reason, storage};
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use agent_memory_host::{BoxFuture, Embedder, Model, SummaryRequest};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The name of the function that summarises among the models, as in the Node host.
+/// The name of the summarising function in the list of models, as in the Node host.
 const SUMMARIZER: &str = "function";
 
 /// A function of Python that summarises memories.

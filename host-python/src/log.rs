@@ -1,4 +1,4 @@
-//! The log of the host, as messages for the log of the program.
+//! Passes the log events of the host to Python's `logging`, as messages.
 
 use crate::messages::{Message, Messages};
 use std::fmt::{Debug, Write};
@@ -7,7 +7,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-/// Gives events to the log of the program: those that tell people something.
+/// Passes events to the log of the program: those that are meant for people.
 struct Log(Arc<Messages>);
 
 /// The receiver of the events of a memory.
@@ -15,7 +15,7 @@ pub(crate) fn dispatch(messages: Arc<Messages>) -> Dispatch {
     Dispatch::new(Log(messages))
 }
 
-/// Gives the events of this thread to a receiver, until the thread ends.
+/// Makes `dispatch` receive the events of this thread, until the thread ends.
 pub(crate) fn on_this_thread(dispatch: &Dispatch) {
     std::mem::forget(tracing::dispatcher::set_default(dispatch));
 }

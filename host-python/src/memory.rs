@@ -23,19 +23,19 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 use tracing::Dispatch;
 
-/// How long `close` waits for threads, which end as soon as their calls have.
+/// The time that `close` waits for the threads of ended calls.
 const THREADS: Duration = Duration::from_secs(1);
 
 /// An open memory. The package's classes `AgentMemory` and `AsyncAgentMemory` each have one.
 #[pyclass(frozen)]
 pub(crate) struct Memory {
     process: Process,
-    /// None once it is closed, or was not opened by this process.
+    /// `None` once the memory is closed.
     open: Mutex<Option<Open>>,
     messages: Arc<Messages>,
     log: Dispatch,
     given_up: Notify,
-    /// The file descriptor that has a byte when messages wait. The package closes it.
+    /// The file descriptor from which a byte can be read when messages wait. The package closes it.
     #[pyo3(get)]
     signal: i32,
     lists: [String; 5],
@@ -45,7 +45,7 @@ pub(crate) struct Memory {
 struct Open {
     memory: AgentMemory,
     runtime: Runtime,
-    /// Each call in progress has a receiver.
+    /// Each call in progress has a receiver of this channel. Without receivers, all calls have ended.
     in_progress: watch::Sender<()>,
 }
 
@@ -95,7 +95,7 @@ impl Memory {
         self.lists.each_ref().map(String::as_str)
     }
 
-    /// Whether this process has opened it and not closed it.
+    /// Whether this process has opened the memory, and has not closed it.
     #[getter]
     fn is_open(&self) -> bool {
         self.process.is_this() && self.opened().is_some()
@@ -114,7 +114,7 @@ impl Memory {
         answer(calls::wait(py, &runtime, &self.log, asked)?)
     }
 
-    /// Begins a request. A message with its number has the answer.
+    /// Begins a request. The answer comes as a message with this number.
     fn start(
         &self,
         number: u64,
@@ -146,28 +146,27 @@ impl Memory {
         query::table(py, rows.map_err(|error| errors::of_storage(&error))?)
     }
 
-    /// The messages that wait, each with its kind, its number and its contents, and whether none will
-    /// come any more. It does not wait.
+    /// Takes the waiting messages, each with its kind, its number and its contents. Also returns whether
+    /// these are the last. Does not block.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<(Vec<Told<'py>>, bool)> {
         let (messages, has_ended) = self.messages.take();
         let messages: PyResult<_> = messages.into_iter().map(|of| for_python(py, of)).collect();
         Ok((messages?, has_ended))
     }
 
-    /// Answers a question to a function: with its answer, or an error.
+    /// Passes on the answer of a function, or its error, to the question with this number.
     fn reply(&self, number: u64, reply: Option<Reply>, error: Option<String>) {
         self.messages.reply(number, reply.ok_or_else(|| error.unwrap_or_default()));
     }
 
-    /// Leaves the summaries and vectors that are in progress to the next process, if `close` waits for
-    /// them.
+    /// Makes a waiting `close` leave the summaries and vectors in progress to the next process.
     fn give_up(&self) {
         self.given_up.notify_one();
     }
 
-    /// Waits for the calls in progress, and for summaries and vectors, each for the given seconds at most,
-    /// and closes everything. None waits as long as it takes. Returns false if there is nothing to close:
-    /// also in a child of `fork`.
+    /// Waits at most `calls` seconds for the calls in progress, and at most `follow_ups` seconds for
+    /// summaries and vectors, and closes everything. `calls` of `None`: waits until all calls have ended.
+    /// Returns false if the memory is closed already, and in a child of `fork`.
     fn close(&self, py: Python<'_>, calls: Option<f64>, follow_ups: f64) -> PyResult<bool> {
         if !self.process.is_this() {
             return Ok(false);
@@ -198,8 +197,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// The memory, the runtime and the sign of its end, for a call. The receiver is held until the
-    /// call has ended.
+    /// The memory, the runtime and a receiver of [`Open::in_progress`] for a call, which keeps the
+    /// receiver until its end.
     fn begin(&self) -> PyResult<(AgentMemory, runtime::Handle, watch::Receiver<()>)> {
         self.process.require()?;
         let opened = self.opened();
@@ -214,8 +213,8 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// Ends a memory that the package has not closed, and its calls. In a child of `fork` nothing is
-    /// touched: neither the threads, which are not there, nor the connections, which are the parent's.
+    /// Closes a memory that the package has not closed, and ends its calls. In a child of `fork`, leaves
+    /// everything as it is: the threads do not exist there, and the connections are the parent's.
     fn drop(&mut self) {
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         match open {
@@ -231,7 +230,8 @@ impl Drop for Memory {
     }
 }
 
-/// Opens a memory: with its messages, the receiver of its log, and the file descriptor of the signal.
+/// Opens a memory. Also returns its messages, the receiver of its log, and the file descriptor of the
+/// signal.
 fn open(
     allow: Vec<PathBuf>,
     options: &str,
@@ -258,7 +258,7 @@ fn open(
 /// A message for the package: its kind, its number and its contents.
 type Told<'py> = (&'static str, u64, Bound<'py, PyAny>);
 
-/// A message as the package takes it. No code of Python runs.
+/// Converts a message for the package. Runs no Python code.
 fn for_python(py: Python<'_>, message: Message) -> PyResult<Told<'_>> {
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).as_secs_f64();
     Ok(match message {

@@ -1,8 +1,8 @@
-//! Messages of other threads to Python.
+//! Messages from other threads to Python.
 //!
-//! The threads of tokio run no Python code. When the interpreter ends, it stops every other thread in the
-//! midst of its Python code, and aborts the process if functions of Rust are on the stack of that thread.
-//! So the threads of tokio leave messages here, and a thread of the package takes them.
+//! The threads of tokio run no Python code. At its end, the interpreter stops every other thread within
+//! its Python code, and aborts the process if functions of Rust are on the stack of that thread. So the
+//! threads of tokio leave messages here, and a Python thread of the package takes them.
 
 use agent_memory_host::{CallError, Outcome, SummaryRequest};
 use pyo3::prelude::*;
@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
-/// A message.
+/// A message to the package.
 pub(crate) enum Message {
     /// The answer to the started request of this number.
     Answer(u64, std::result::Result<Outcome, CallError>),
-    /// The function of the program is asked. [`Messages::reply`] gets its answer under this number.
+    /// A question to a function of the program. [`Messages::reply`] gets its answer with this number.
     Question(u64, Question),
     /// A text for the log of the program, with its level in Python's numbers.
     Log(u64, String),
@@ -38,10 +38,10 @@ pub(crate) enum Reply {
     Vectors(Vec<Vec<f32>>),
 }
 
-/// The messages that wait, and the functions whose answers are awaited.
+/// The waiting messages, and the questions whose answers are awaited.
 pub(crate) struct Messages {
     state: Mutex<State>,
-    /// A byte is written when messages begin to wait.
+    /// The end of a pipe to which a byte is written when the first message waits.
     signal: PipeWriter,
 }
 
@@ -54,7 +54,7 @@ struct State {
 }
 
 impl Messages {
-    /// Messages, and the end of a pipe that has a byte when some wait.
+    /// Returns new messages, and the end of a pipe from which a byte can be read when messages wait.
     pub(crate) fn new() -> Result<(Arc<Messages>, PipeReader)> {
         let (reader, signal) = pipe()?;
         Ok((Arc::new(Messages { state: Mutex::default(), signal }), reader))
@@ -72,7 +72,7 @@ impl Messages {
             let mut state = self.state();
             let number = state.next;
             state.next += 1;
-            // Those that nobody awaits any more.
+            // Drop the questions whose answers are no longer awaited.
             state.asked.retain(|_, sender| !sender.is_closed());
             state.asked.insert(number, sender);
             self.leave_in(&mut state, Message::Question(number, question));
@@ -80,20 +80,20 @@ impl Messages {
         answer.await.unwrap_or_else(|_| Err("the memory was closed".to_owned()))
     }
 
-    /// Gives the answer of a function to the one who awaits it.
+    /// Passes the answer of a function to the task that asked the question.
     pub(crate) fn reply(&self, number: u64, reply: std::result::Result<Reply, String>) {
         let sender = self.state().asked.remove(&number);
         // An answer that is late is dropped.
         let _ = sender.map(|sender| sender.send(reply));
     }
 
-    /// The messages that wait, and whether none will come any more.
+    /// Takes the waiting messages. Also returns whether these are the last.
     pub(crate) fn take(&self) -> (Vec<Message>, bool) {
         let mut state = self.state();
         (mem::take(&mut state.waiting), state.has_ended)
     }
 
-    /// Ends the thread that takes the messages, after those that wait.
+    /// Ends the messages: the thread that takes them ends after the waiting ones.
     pub(crate) fn end(&self) {
         let mut state = self.state();
         if !state.has_ended {

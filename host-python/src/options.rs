@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The functions that the program has.
+/// The functions that the program has given as options.
 #[derive(Clone, Copy)]
 pub(crate) struct Functions {
     pub(crate) summarizes: bool,
@@ -50,7 +50,7 @@ fn invalid(message: &str) -> PyErr {
     errors::coded("invalid-option", message)
 }
 
-/// The builder with an option; none if the value is not accepted.
+/// Sets an option of the builder. `None` if the value is not accepted.
 fn with(builder: Builder, name: &str, value: &Value) -> Option<Builder> {
     Some(match name {
         "toolsets" => builder.toolsets(texts(value)?),

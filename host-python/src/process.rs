@@ -1,16 +1,17 @@
-//! Forked processes. A child of `fork` has no threads, and SQLite's view of its locks is wrong in it.
-//! So it uses no memory of its parent, and opens none if its parent had one open.
+//! Forked processes. A child of `fork` does not have its parent's threads, and SQLite's state of locks
+//! is wrong there. So a child cannot use a memory of its parent, and cannot open a memory if its parent
+//! had one open.
 
 use crate::errors;
 use pyo3::prelude::*;
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// The process that has opened memories. Not behind a lock, which another thread could hold at the
-/// time of a fork.
+/// The id of the process that has opened memories. Atomic, not behind a lock: another thread could hold
+/// the lock at the time of a fork.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// How many memories it has open.
+/// The number of memories that this process has open.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 const ADVICE: &str = "open memories only in the child, or start it with `spawn` or `forkserver`";
@@ -33,12 +34,12 @@ impl Process {
         Ok(Process(this))
     }
 
-    /// Whether this is that process, and not a child.
+    /// Whether the current process opened the memory, and is not a child of that process.
     pub(crate) fn is_this(&self) -> bool {
         self.0 == process::id()
     }
 
-    /// Fails in a child.
+    /// Fails in a child of the process that opened the memory.
     pub(crate) fn require(&self) -> PyResult<()> {
         if self.is_this() {
             return Ok(());
@@ -47,7 +48,7 @@ impl Process {
         Err(errors::coded("forked", &message))
     }
 
-    /// Uncounts the memory: all that it held is closed.
+    /// Counts the memory as closed, once everything that it held is closed.
     pub(crate) fn closed(&self) {
         if self.is_this() {
             OPEN.fetch_sub(1, Ordering::SeqCst);

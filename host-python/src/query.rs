@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-/// The database of the place with this label: the name of its file.
+/// Returns the file name of the database in the place with this label.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub(crate) fn database(label: &str) -> PyResult<String> {
     Err(errors::coded("invalid-request", &message))
 }
 
-/// The names of the columns, the rows, and whether there were more.
+/// The names of the columns, the rows, and whether there were more rows.
 pub(crate) type Table<'py> = (Vec<String>, Vec<Bound<'py, PyTuple>>, bool);
 
 /// The rows of a query for Python.
@@ -61,7 +61,7 @@ pub(crate) enum Parameter {
     Blob(Vec<u8>),
 }
 
-/// The value of a parameter; none is SQL's null.
+/// Converts a parameter. `None` becomes SQL's null.
 pub(crate) fn value(parameter: Option<Parameter>) -> Value {
     match parameter {
         None => Value::Null,

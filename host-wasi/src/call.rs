@@ -16,7 +16,7 @@ pub struct Error {
     pub code: String,
     /// For a model and a person.
     pub message: String,
-    /// The error as JSON, in the form for models.
+    /// The error as JSON, in the form that a model gets.
     pub json: String,
 }
 
@@ -55,7 +55,7 @@ impl Plugin {
     ///
     /// # Errors
     ///
-    /// If a variable cannot be read.
+    /// If the value of a variable is invalid.
     pub fn new(environment: &Environment<'_>) -> Result<Self, Error> {
         Ok(Plugin { settings: Settings::from_environment(environment)?, calls: 0 })
     }
@@ -69,7 +69,7 @@ impl Plugin {
     ///
     /// # Errors
     ///
-    /// The tool's.
+    /// The errors of the tool; `not-found` if there is no such tool, `invalid-request`.
     pub fn call(&mut self, name: &str, arguments: &str) -> Result<String, Error> {
         let context = self.next_context()?;
         answer(toolbox::call_tool(&self.settings.storage, name, arguments, &context)?)
@@ -79,7 +79,7 @@ impl Plugin {
     ///
     /// # Errors
     ///
-    /// The toolset's, or `not-found`.
+    /// The errors of the toolset; `not-found` if there is no such resource.
     pub fn read_resource(&mut self, uri: &str) -> Result<String, Error> {
         let context = self.next_context()?;
         answer(toolbox::read_resource(&self.settings.storage, uri, &context)?)
@@ -109,7 +109,7 @@ impl Plugin {
         context
     }
 
-    /// The context of a call by its number.
+    /// The context of the call with this number, counted from 0.
     fn context(&self, call: u64) -> Result<Context, Error> {
         let Settings { of_context, utc_offset_minutes, clock, seed, .. } = &self.settings;
         let now = match *clock {

@@ -19,7 +19,7 @@ struct Component;
 bindings::export!(Component with_types_in bindings);
 
 thread_local! {
-    /// Made at the first call, from the environment.
+    /// The plugin, which is made from the environment at the first call.
     static PLUGIN: RefCell<Option<Plugin>> = const { RefCell::new(None) };
 }
 
@@ -85,7 +85,7 @@ macro_rules! export_tools {
 
 mod functions;
 
-/// The arguments of a tool as JSON. A parameter that is none is left out.
+/// The arguments of a tool as a JSON object. A parameter that is `None` is left out.
 fn object<const N: usize>(arguments: [(&str, Value); N]) -> String {
     let given = arguments.into_iter().filter(|(_, value)| !value.is_null());
     let name = |name: &str| name.trim_start_matches("r#").to_owned();

@@ -22,14 +22,14 @@ pub(crate) struct Family {
     pub label: String,
     pub registry: PathBuf,
     pub base: FamilyBase,
-    /// The directories of other places, in which and around which none of these may be.
+    /// The directories of other places, with which no place of the family may overlap.
     pub others: Directories,
     pub durability: Durability,
     pub taken: Rc<Taken>,
 }
 
 impl Family {
-    /// The names of all places, also of those that cannot be opened.
+    /// The names of all places, including places that cannot be opened.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         Ok(self.members()?.names())
     }

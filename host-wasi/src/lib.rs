@@ -3,9 +3,9 @@
 //! It is the core, linked with the documents of `storage/files` over `wasi:filesystem`. Its host
 //! preopens directories and sets variables of the environment. `docs/plugin.md` lists them.
 //!
-//! WASI has no locks, so a place has one plugin that writes it: the one that came last takes it over by its
-//! [mark](agent_memory_storage_files::Mark). The [owner of a place](agent_memory_storage_files::owner)
-//! excludes the other hosts.
+//! WASI has no locks, so only one plugin writes a place: the plugin that came last, which takes the place
+//! over by its [mark](agent_memory_storage_files::Mark). In a place that plugins
+//! [own](agent_memory_storage_files::owner), the other hosts do not write.
 
 mod call;
 #[cfg(target_arch = "wasm32")]

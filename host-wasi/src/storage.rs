@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::taken::Taken;
 use crate::tree::Place;
 
-/// A named place that the settings give a path.
+/// A named place that the core knows, with the path that the settings give it, if any.
 #[derive(Debug)]
 pub(crate) struct NamedPlace {
     pub label: String,
@@ -29,7 +29,7 @@ pub(crate) enum Form {
         is_private: bool,
         databases: Vec<String>,
     },
-    /// A database file, which no plugin opens.
+    /// A database file, which a plugin cannot open.
     DatabaseFile,
     Family(Family),
 }
@@ -41,7 +41,7 @@ pub(crate) struct PluginStorage {
     pub places: Vec<NamedPlace>,
     pub durability: Durability,
     pub taken: Rc<Taken>,
-    /// Whether places for their owner alone may be written, although WASI sets no modes.
+    /// Whether the user accepts that WASI cannot set modes, so that private places may be opened.
     pub accepts_modes: bool,
 }
 
@@ -82,7 +82,7 @@ impl PluginStorage {
         Ok(layout)
     }
 
-    /// A repository is granted by a variable here.
+    /// Replaces the error for a repository that is not granted: here, a variable grants repositories.
     fn with_hint(&self, error: Error, name: &str) -> Error {
         let is_granted =
             self.grants().iter().any(|grant| name.starts_with(&*grant.path().to_string_lossy()));

@@ -10,11 +10,11 @@ use agent_memory_storage_files::{Directory, Layout, Mark, owner};
 
 /// The marks of one instance, by the lock directories of their places.
 ///
-/// An instance takes a place over once. If another plugin takes it over later, this instance writes
-/// there no more, or two of them would take it from each other in turn.
+/// An instance takes a place over only once. If another plugin takes the place over later, this instance
+/// writes there no more. Otherwise two plugins would take the place from each other in turn.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// The number of the instance.
+    /// The number of the instance, which is random.
     number: OnceCell<u64>,
     marks: RefCell<BTreeMap<PathBuf, Rc<Mark>>>,
 }

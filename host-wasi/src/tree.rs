@@ -1,4 +1,4 @@
-//! A place: its documents, which the plugin that took it over changes.
+//! A place as a plugin uses it: its documents, and writing them once the plugin has taken the place over.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::taken::Taken;
 pub(crate) struct Place {
     files: files::Tree,
     taken: Rc<Taken>,
-    /// The mark, once there was a writer.
+    /// The mark of this plugin in the place. `None` before the first writer.
     mark: RefCell<Option<Rc<Mark>>>,
 }
 
@@ -27,7 +27,7 @@ impl Place {
         Place { files, taken: taken.clone(), mark: RefCell::default() }
     }
 
-    /// The mark of the place, once no other host owns it.
+    /// Takes the place over, unless other hosts own it, and returns this plugin's mark.
     fn take_over(&self) -> Result<Rc<Mark>, Error> {
         let layout = self.files.layout();
         let durable = self.files.durability() == Durability::Full;

@@ -1,4 +1,5 @@
-//! The values of settings that every Rust host has. Each parser has a description of what it accepts.
+//! Parsers for the values of settings that every Rust host has. Beside each parser is a text that
+//! describes the values that it accepts. A parser returns `None` for any other value.
 
 mod path;
 mod zone;
@@ -19,12 +20,12 @@ pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
 /// The values that [`lock_wait`] accepts, in words.
 pub const LOCK_WAIT: &str = "a duration such as `5s` or `500ms`, at most `1h`";
 
-/// How long a writer waits for the lock of a place.
+/// Parses the time that a writer waits for the lock of a place.
 pub fn lock_wait(text: &str) -> Option<Duration> {
     duration(text).filter(|wait| *wait <= MAX_LOCK_WAIT)
 }
 
-/// A duration with units, such as `1m 30s`. It is not negative.
+/// Parses a duration with units, such as `1m 30s`. `None` also if it is negative.
 pub fn duration(text: &str) -> Option<Duration> {
     let duration: SignedDuration = text.parse().ok()?;
     Duration::try_from(duration).ok()
@@ -33,7 +34,7 @@ pub fn duration(text: &str) -> Option<Duration> {
 /// The values that [`utc_offset`] accepts, in words.
 pub const UTC_OFFSET: &str = "an offset such as `+02:00` or `-05:30`";
 
-/// Minutes east of UTC.
+/// Parses an offset from UTC. Returns minutes, positive to the east.
 pub fn utc_offset(text: &str) -> Option<i32> {
     let (sign, digits) = match text.split_at_checked(1)? {
         ("+", digits) => (1, digits),
@@ -52,7 +53,7 @@ pub fn utc_offset(text: &str) -> Option<i32> {
 pub const FIXED_CLOCK: &str =
     "a time in UTC, alone or with a step, such as `2025-01-20T10:00:00Z+1s`";
 
-/// The time of the first call, and the time between two calls.
+/// Parses a fixed clock: the time of the first call, and the time between two calls.
 pub fn fixed_clock(text: &str) -> Option<(Timestamp, Duration)> {
     let (start, step) = text.split_once('+').unwrap_or((text, "0s"));
     // Only UTC is accepted, since the `+` of an offset would look like that of a step.
@@ -63,7 +64,7 @@ pub fn fixed_clock(text: &str) -> Option<(Timestamp, Duration)> {
 /// The values that [`fixed_random`] accepts, in words.
 pub const FIXED_RANDOM: &str = "a number from 0 to 2^64-1";
 
-/// The seed of the first call.
+/// Parses the seed of the first call.
 pub fn fixed_random(text: &str) -> Option<u64> {
     text.parse().ok()
 }
@@ -71,7 +72,7 @@ pub fn fixed_random(text: &str) -> Option<u64> {
 /// The values that [`durability`] accepts, in words.
 pub const DURABILITY: &str = "`full` or `relaxed`";
 
-/// The durability of an acknowledged commit.
+/// Parses the durability of an acknowledged commit.
 pub fn durability(text: &str) -> Option<Durability> {
     match text {
         "full" => Some(Durability::Full),

@@ -1,8 +1,8 @@
-//! Paths that cannot be meant: a client or a shell left something in them that it should have replaced.
+//! Paths that are mistakes, such as a path with a variable that a client or a shell has not replaced.
 
-/// Why a path cannot be meant, with what to write instead; `None` if it can be.
+/// The reason why a path must be a mistake, and what to write instead. `None` if no mistake is found.
 ///
-/// Such a path would make a directory of that very name, perhaps in somebody's repository.
+/// Without this check, such a path would create a directory with that name, perhaps in a repository.
 pub fn path_mistake(path: &str) -> Option<&'static str> {
     if path.trim() != path {
         return Some("has white space at an end: leave it out");
@@ -69,7 +69,7 @@ fn is_shell_variable(segment: &str) -> bool {
     name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
-/// Whether it is `{NAME}`, in capitals. A person can name a directory `{a}`.
+/// Whether the segment is `{NAME}`, in capitals. A directory `{a}` can be meant.
 fn is_variable_in_braces(segment: &str) -> bool {
     let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     name.is_some_and(|name| {
@@ -78,13 +78,13 @@ fn is_variable_in_braces(segment: &str) -> bool {
     })
 }
 
-/// Whether it is a word in `<...>`, as documentation writes what a reader has to replace.
+/// Whether the segment is a text in `<...>`, as documentation marks a part that a reader has to replace.
 fn is_placeholder(segment: &str) -> bool {
     let name = segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     name.is_some_and(|name| !name.is_empty() && !name.contains(['<', '>']))
 }
 
-/// Whether it has `%NAME%`, as a shell of Windows writes a variable.
+/// Whether the path has `%NAME%`, as a shell of Windows writes a variable.
 fn has_percent_variable(path: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -94,7 +94,7 @@ fn has_percent_variable(path: &str) -> bool {
     parts.len() > 2 && parts[1..parts.len() - 1].iter().any(|part| is_name(part))
 }
 
-/// Whether it begins with `file:`, or with another scheme and `://`.
+/// Whether the path begins with `file:`, or with another scheme and `://`.
 fn is_uri(path: &str) -> bool {
     let Some((scheme, rest)) = path.split_once(':') else { return false };
     let is_scheme = scheme.len() > 1
@@ -103,8 +103,8 @@ fn is_uri(path: &str) -> bool {
     is_scheme && (scheme.eq_ignore_ascii_case("file") || rest.starts_with("//"))
 }
 
-/// Whether it begins with a drive letter, also as in a `file:` URI. A capital letter is one before any
-/// name, as in `C:memory`.
+/// Whether the path begins with a drive letter and `:`, also after a `/` as in a `file:` URI. A capital
+/// letter counts before any text, as in `C:memory`; a small letter only before a separator or the end.
 fn begins_with_drive(path: &str) -> bool {
     if let [b'A'..=b'Z', b':', ..] = path.as_bytes() {
         return true;

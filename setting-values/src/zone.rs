@@ -16,8 +16,8 @@ pub fn time_zone(name: &str) -> Option<TimeZone> {
 pub struct ZoneOffsets {
     /// The offset at the beginning of 1970.
     pub first: i32,
-    /// The changes in the order of their moments, which are in milliseconds since
-    /// 1970-01-01T00:00:00Z, each with the offset from then on.
+    /// The changes of the offset, in order: the moment of the change, in milliseconds since
+    /// 1970-01-01T00:00:00Z, and the offset from then on.
     pub changes: Vec<(i64, i32)>,
 }
 
@@ -33,7 +33,7 @@ impl From<&TimeZone> for ZoneOffsets {
         let all = following.map(|change| (change.timestamp().as_millisecond(), change.offset()));
         let mut changes = Vec::new();
         for (at, offset) in all.take_while(|(at, _)| *at < END) {
-            // Some changes are only of a zone's abbreviation.
+            // Some transitions change only the abbreviation of the zone.
             if minutes(offset) != last {
                 last = minutes(offset);
                 changes.push((at, last));

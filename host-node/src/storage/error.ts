@@ -16,10 +16,10 @@ const reasons: Record<string, Reason> = {
 }
 const unknown: Reason = ['io', 'the medium reports an error']
 
-/** An error code, and its reason in the words of the native host. */
+/** An error code, and the text of the reason, which is the same as in the native host. */
 type Reason = [ErrorCode, string]
 
-/** A storage error. `record` gives the WIT's plain object, which the component receives. */
+/** A storage error. The component receives it as the plain object that `record` returns. */
 export class StorageError extends Error {
   readonly code: ErrorCode
   readonly detail: string | undefined
@@ -46,7 +46,7 @@ export class StorageError extends Error {
   }
 }
 
-/** The stats of a path, or undefined if nothing is there. Symbolic links are not followed. */
+/** The stats of a path, or undefined if nothing exists at it. Symbolic links are not followed. */
 export function lstatIfExists(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }

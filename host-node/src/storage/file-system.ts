@@ -24,16 +24,16 @@ import {
 } from 'node:fs'
 import type { Kind, Metadata } from '../generated/files/interfaces/agent-memory-file-system-file-system.js'
 
-/** A result of the component model: jco takes it instead of a thrown error, which costs more. */
+/** A result of the component model. jco accepts it in place of a thrown error, which takes longer. */
 type Result<T> = { readonly tag: 'ok'; readonly val: T } | { readonly tag: 'err'; readonly val: unknown }
 
-/** Opens a directory to look up names: this needs no right to list it. Linux only. */
+/** The flag to open a directory only for looking up names, which needs no right to list it. Linux only. */
 const O_PATH = 0o10000000
 
 /**
- * Whether a name can be looked up below an open directory. Node has no `openat`, but on Linux the path
- * `/proc/self/fd/<descriptor>/<name>` means the same: whatever becomes of the directory's own path, no symbolic link on
- * it is followed. Elsewhere, each directory is checked before its path is used.
+ * Whether a name can be looked up relative to an open directory. Node has no `openat`, but on Linux the path
+ * `/proc/self/fd/<descriptor>/<name>` has the same effect: if the directory's own path changes, no symbolic link on it
+ * is followed. On other systems, each directory is checked before its path is used.
  */
 const hasDescriptors = process.platform === 'linux' && existsSync('/proc/self/fd')
 
@@ -43,10 +43,10 @@ const isWindows = process.platform === 'win32'
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, O_NOCTTY } = constants
 const openFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
-/** The bytes that were read last. The component gets a copy of them at once. */
+/** The buffer for reads, which is used again: the component copies the bytes at once. */
 let readBuffer = Buffer.alloc(0)
 
-/** The import `agent-memory:file-system/file-system`. `close` closes all that is still open, after a trap. */
+/** The import `agent-memory:file-system/file-system`. `close` closes all handles that a trap has left open. */
 export function fileSystem(): { imports: object; close: () => void } {
   const descriptors = new Set<number>()
   const opened = (descriptor: number): number => {
@@ -58,7 +58,7 @@ export function fileSystem(): { imports: object; close: () => void } {
   }
 
   class Directory {
-    /** A path of the directory itself, with which each name in it is looked up. */
+    /** The path of the directory, to which a name in it is appended to look it up. */
     readonly own: string
     readonly #descriptor: number | undefined
 
@@ -229,13 +229,13 @@ export function fileSystem(): { imports: object; close: () => void } {
   return { imports, close: () => [...descriptors].forEach(close) }
 }
 
-/** The canonical path as bytes, which need not be UTF-8. With `/` between its names, also on Windows. */
+/** The canonical path as bytes, which need not be UTF-8. The separator is `/`, also on Windows. */
 function canonicalPath(path: string): Buffer {
   const bytes = realpathSync.native(systemPath(path), 'buffer')
   return isWindows ? Buffer.from(bytes.toString('utf8').replaceAll('\\', '/')) : bytes
 }
 
-/** `C:` alone would be the working directory of the drive. */
+/** The path for the system. Adds `/` to `C:`, which alone would be the working directory of the drive. */
 function systemPath(path: string): string {
   return isWindows && /^[a-z]:$/i.test(path) ? `${path}/` : path
 }
@@ -264,7 +264,9 @@ function attempt<T>(work: () => T): Result<T> {
   }
 }
 
-/** The name of an error of the system. A path with a NUL character never reaches it: nothing can be there. */
+/**
+ * The name of the system's error. `ENOENT` for a path with a NUL character, which Node refuses: no file can have it.
+ */
 function errnoOf(error: unknown): string {
   const { code = 'EIO' } = error as NodeJS.ErrnoException
   return code === 'ERR_INVALID_ARG_VALUE' ? 'ENOENT' : code

@@ -6,11 +6,11 @@ import { lstatIfExists, StorageError, undefinedIfMissing } from './error.ts'
 import type { Tree } from './places.ts'
 import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from './sqlite-error.ts'
 
-/** How often a waiting writer tries to take each of the two files, in milliseconds. */
+/** The pause between a waiting writer's attempts to take `queue.sqlite` and `turn.sqlite`, in milliseconds. */
 const queuePoll = 2
 const lockPoll = 1
 
-/** How long a writer waits for the lock, in milliseconds. */
+/** The timeouts of a writer that waits for the lock, in milliseconds. */
 export interface LockTimeout {
   /** At the head of the queue. */
   readonly atHead: number
@@ -18,7 +18,7 @@ export interface LockTimeout {
   readonly total: number
 }
 
-/** What has a lock: an open place or registry. */
+/** An open place or registry, which has a lock. */
 export type Lockable = Pick<Tree, 'lockPath' | 'isPrivate' | 'prepareLock' | 'checkOwner'>
 
 /**
@@ -51,7 +51,7 @@ export class Lock {
   ): Lock {
     const wait = { since, deadline: since + lockTimeout.total, atHead: lockTimeout.atHead, onWait }
     for (;;) {
-      // Both files are open: nothing has to be made.
+      // If this thread has both files open already, they exist, and nothing has to be created.
       if (!LockFile.isIdle(join(directory, queueFile)) || !LockFile.isIdle(join(directory, lockFile)))
         place.prepareLock()
       try {
@@ -65,7 +65,7 @@ export class Lock {
     }
   }
 
-  /** Whether its file is still in place. If not, another writer may hold a new lock. */
+  /** Whether the file of the lock is still in place. If not, another writer may hold a new lock. */
   get isHeld(): boolean {
     return this.#file.isInPlace()
   }
@@ -128,16 +128,16 @@ interface Open {
   readonly inode: number
 }
 
-/** The most lock files of a thread that stay open between uses. */
+/** The maximum number of lock files that stay open between uses in a thread. */
 const maxIdle = 64
 
 /** The lock files of this thread that no writer holds now, by path. They stay open for the next writer. */
 const idle = new Map<string, Open>()
 
-/** Windows lets nobody move a directory with an open file. */
+/** Whether idle lock files stay open. Not on Windows, where a directory with an open file cannot be moved. */
 const keepsIdle = process.platform !== 'win32'
 
-/** One of the two lock files, open. The end of its use releases its lock. */
+/** One of the two lock files, open. `release` releases its lock. */
 class LockFile {
   readonly #path: string
   readonly #open: Open
@@ -147,7 +147,7 @@ class LockFile {
     this.#open = takeIdle(path) ?? openFile(path, place)
   }
 
-  /** Whether the file is open for the next writer. */
+  /** Whether the thread has the file open for its next writer, and the file is still in place. */
   static isIdle(path: string): boolean {
     const open = idle.get(path)
     return open !== undefined && isInPlace(path, open)
@@ -216,7 +216,7 @@ function openFile(path: string, place: Lockable): Open {
   try {
     // Throws if SQLite has opened the file only for reading.
     accessSync(path, constants.W_OK)
-    // Otherwise the first transaction on an empty file would create a journal file.
+    // With SQLite's default journal mode, the first transaction on an empty file would create a journal file.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
     // SQLite's default mode would exclude a group that may use the directory.
     if (before === undefined) chmodSync(path, place.isPrivate() ? 0o600 : lstatSync(dirname(path)).mode & 0o666)

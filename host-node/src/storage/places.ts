@@ -16,7 +16,7 @@ export type InstantiatePlaces = (
   instantiateCore: (module: WebAssembly.Module, imports: WebAssembly.Imports) => WebAssembly.Instance,
 ) => { places: PlacesExports }
 
-/** What the component of files needs, beside the file system. */
+/** The functions that the component of files needs from its host, beside the file system. */
 export interface PlacesHost {
   /** Whether the call holds the lock of its place, or of a registry. */
   isHeld(): boolean
@@ -25,7 +25,7 @@ export interface PlacesHost {
   editRegistry(text: string, change: string): string
 }
 
-/** The most bytes of linear memory that stay for the next call. */
+/** The maximum linear memory of an instance, in bytes, to be used again for the next call. */
 const maxKeptMemory = 64 * 1024 * 1024
 
 /**
@@ -38,7 +38,7 @@ export class Places {
   readonly #grants: { readonly text: string; readonly isDurable: boolean } | undefined
   #instance: { readonly places: PlacesExports; readonly close: () => void; memory?: WebAssembly.Memory } | undefined
 
-  /** `grants` are those of another instance. */
+  /** `grants` are the grants of another instance, from its `grants` function. Without them, nothing is granted. */
   constructor(
     instantiate: InstantiatePlaces,
     modules: Readonly<Record<string, WebAssembly.Module>>,
@@ -77,7 +77,7 @@ export class Places {
     }
   }
 
-  /** After a call, which has closed its trees. */
+  /** Ends a call, whose trees are closed: drops an instance that has taken much memory. */
   endCall(): void {
     if ((this.#instance?.memory?.buffer.byteLength ?? 0) > maxKeptMemory) this.#discard()
   }
@@ -108,7 +108,7 @@ export class Places {
   }
 }
 
-/** Closes a tree. One of an instance that has trapped is closed with it. */
+/** Closes a tree. Ignores the error for a tree of an instance that has trapped, with which the tree was closed. */
 export function closeTree(tree: Tree): void {
   try {
     ;(tree as Tree & Disposable)[Symbol.dispose]()
@@ -120,7 +120,9 @@ export function isRecord(error: unknown): error is object {
   return error instanceof StorageError || (typeof error === 'object' && error !== null && !(error instanceof Error))
 }
 
-/** A lock that cannot be looked at does not count as held: the component ends its commit, and leaves nothing behind. */
+/**
+ * Whether the call holds its lock. False if that cannot be checked: the component then ends its commit and cleans up.
+ */
 function isHeld(host: PlacesHost): boolean {
   try {
     return host.isHeld()

@@ -26,11 +26,11 @@ export class EndOfRun extends Error {
 /** A `place-kind` of wit/storage. jco generates no type for it, because the component does not use it. */
 export type PlaceKind = { tag: 'repository' } | { tag: 'named'; val: string }
 
-/** The most trees and the most databases that a call may have open. */
+/** The maximum numbers of trees and of databases that a call may have open. */
 const maxOpenTrees = 1000
 const maxOpenDatabases = 100
 
-/** The storage of one call. It keeps track of everything that the call has open. */
+/** The storage as one call uses it. Keeps track of everything that the call has open. */
 export class CallStorage {
   readonly #settings: MemorySettings
   readonly #sharedState: SharedState
@@ -41,14 +41,14 @@ export class CallStorage {
   /** The lock of a registry, while the call changes it. */
   #registryLock: Lock | undefined
   #waitingSince: number | undefined
-  /** The first lock that the main thread has let it acquire, by its path. */
+  /** The path of the first lock that the main thread has allowed the call to acquire. */
   #allowedLock: string | undefined
   readonly #mayLock: boolean
   #hasWriter = false
   #transaction: { readonly takesLock: boolean } | undefined
   #calls = 0
   readonly #trees = new Set<Tree>()
-  /** How many resources the component has. */
+  /** The number of resources of storage that the component has open. */
   resources = 0
 
   constructor(
@@ -68,7 +68,7 @@ export class CallStorage {
     this.#places = places
   }
 
-  /** Runs the host's part of an import. The guest's time is not counted meanwhile. Errors become plain objects. */
+  /** Runs the host's part of an import, whose time does not count as the guest's. Errors become plain objects. */
   run<T>(work: () => T): T {
     this.#sharedState.leaveGuest()
     try {
@@ -97,7 +97,10 @@ export class CallStorage {
     return this.#places.run((places) => (kind.tag === 'repository' ? places.repositories() : places.names(kind.val)))
   }
 
-  /** Creates a place of a family. It waits for its turn at the place's lock first, so that the run can begin anew. */
+  /**
+   * Creates a place of a family. First waits for the turn of the call at the new place's lock: before any change, the
+   * call can still be run again.
+   */
   createPlace(place: Place): Tree {
     if (place.tag === 'repository') {
       throw new StorageError('not-granted', 'a repository is not created here: create it with Git')
@@ -127,12 +130,12 @@ export class CallStorage {
     this.#hasWriter = true
   }
 
-  /** Uses a tree of the call. */
+  /** Runs work that uses a tree of the call. */
   use<T>(work: () => T): T {
     return this.#places.use(work)
   }
 
-  /** Throws an error of a commit. */
+  /** Commits changes. Throws errors in the form of the WIT's `commit-error`. */
   commit(tree: Tree, changes: Change[]): (string | undefined)[] {
     try {
       return this.use(() => tree.commit(changes))
@@ -151,7 +154,7 @@ export class CallStorage {
     return this.resources > 0
   }
 
-  /** Whether the call holds the lock of its place, or that of a registry. */
+  /** Whether the call still holds the lock that it has taken, of a registry or of its place. */
   get isHeld(): boolean {
     return this.#registryLock?.isHeld ?? this.#lock.isHeld
   }
@@ -217,11 +220,12 @@ export class CallStorage {
     return this.#take(place, this.#awaitTurn(path), path)
   }
 
-  /** Waits for the earlier calls of this process, before its first lock. Returns when the wait began. */
+  /** Before the first lock of a call, waits for the earlier calls of this process. Returns when the wait began. */
   #awaitTurn(path: string): number {
     const since = this.#waitingSince ?? monotonic()
     this.#waitingSince = undefined
-    // The run may have changed another place, so it cannot be run again. It waits as a writer of another process does.
+    // For a second lock, the call may have changed a place already, so it cannot be run again. It waits for the lock
+    // itself, like a writer of another process.
     if (this.#allowedLock !== undefined && this.#allowedLock !== path) return since
     if (this.#mayLock) {
       this.#send({ kind: 'takes-lock', lock: path })

@@ -19,7 +19,7 @@ import type { Transaction } from '../storage/database/transaction.ts'
 import type { Tree as PlaceTree } from '../storage/places.ts'
 import type { CallStorage, PlaceKind } from './call.ts'
 
-/** The import `agent-memory:storage/documents` for one call at a time. */
+/** The import `agent-memory:storage/documents`. It works on the current call of `of`. */
 export function documents(of: { readonly call: CallStorage }): object {
   class Writer {
     readonly #tree: PlaceTree
@@ -91,7 +91,7 @@ export function documents(of: { readonly call: CallStorage }): object {
   }
 }
 
-/** The import `agent-memory:storage/database` for one call at a time. */
+/** The import `agent-memory:storage/database`. It works on the current call of `of`. */
 export function database(of: { readonly call: CallStorage }): object {
   class OpenTransaction {
     readonly #transaction: Transaction

@@ -4,15 +4,15 @@ import { database, documents } from './capability.ts'
 import type { Instantiate } from './toolbox.ts'
 import { inertWasi } from '../wasi.ts'
 
-/** An instance may keep at most this part of the limit of linear memory for the next call. */
+/** An instance is reused only if its linear memory has grown by at most this part of the limit. */
 const keptPart = 1 / 32
 
 /**
- * An instance of the memory component. A call that ends well leaves it for the next one, set back to its beginning: to
- * make a new one takes longer than most calls.
+ * An instance of the memory component. After a call that ended well, the instance is reset to its initial state and
+ * serves the next call: making a new instance takes longer than most calls.
  *
- * Its linear memory is its whole state then. `scripts/transpile.ts` checks that it has no other, except for the stack
- * pointer, which is where it was after every return.
+ * Between calls, its linear memory is its whole state. `scripts/transpile.ts` checks that it has no other state but the
+ * stack pointer, which has its initial value again after each return.
  */
 export class ComponentInstance {
   readonly toolbox: typeof Toolbox
@@ -57,7 +57,10 @@ export class ComponentInstance {
     return this
   }
 
-  /** Sets it back after a call that returned. Undefined if the call has left something open, or took much memory. */
+  /**
+   * Resets the instance after a call that returned. Undefined if it must not be reused: the call has left a resource
+   * open, has written to standard error, or took much memory.
+   */
   setBack(): this | undefined {
     const beginning = this.#beginning
     if (beginning === undefined || this.#of.call.hasOpen || this.stderr() !== '') return undefined

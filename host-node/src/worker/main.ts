@@ -1,4 +1,4 @@
-// The program of a worker thread. The build makes one text of it and all that it imports.
+// The program of a worker thread. The build bundles it with everything that it imports into one script.
 import { instantiate } from '../generated/component/component.js'
 import { serve } from './serve.ts'
 import type { Instantiate } from './toolbox.ts'

@@ -5,8 +5,8 @@ import type { Lock, Lockable } from '../storage/lock.ts'
 type Acquire = (place: Lockable, path: string) => Lock
 
 /**
- * The one lock that a call may have at a time. The call's writer and its write transaction share it, and the last of
- * them releases it. After that, the call may take this lock again, or that of another place.
+ * The one lock that a call may have at a time. The call's writer and its write transaction share the lock; the last of
+ * the two to end releases it. Then the call may take this lock again, or the lock of another place.
  */
 export class PlaceLock {
   readonly #acquire: Acquire
@@ -41,7 +41,7 @@ export class PlaceLock {
     return this.#lock !== undefined && this.#path === place.lockPath()
   }
 
-  /** Whether the call has the lock, and nobody has removed its file. */
+  /** Whether the call has the lock, and the file of the lock has not been removed. */
   get isHeld(): boolean {
     return this.#lock?.isHeld ?? false
   }

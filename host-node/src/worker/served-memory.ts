@@ -9,7 +9,7 @@ import { CallStorage, EndOfRun } from './call.ts'
 import { ComponentInstance } from './instance.ts'
 import { type Instantiate, isFailure } from './toolbox.ts'
 
-/** What all memories of a worker thread share. None of it has anything of a memory. */
+/** The parts of a worker thread that all its memories share. None of them keeps data of a memory. */
 export interface Thread {
   readonly instantiate: Instantiate
   readonly sharedState: SharedState
@@ -25,7 +25,7 @@ export class ServedMemory {
   readonly #noStorage: CallStorage
   /** The call that runs. */
   #current: CallStorage | undefined
-  /** The instance that the last call has left. */
+  /** The reset instance that the last call has left for the next one. */
   #kept: ComponentInstance | undefined
 
   constructor(thread: Thread, settings: MemorySettings) {
@@ -50,7 +50,7 @@ export class ServedMemory {
     this.#noStorage = this.#newStorage({ mayLock: false }, new Places(instantiate, filesModules, host))
   }
 
-  /** Runs a request and sends its report. Everything that the call has open is closed before that. */
+  /** Runs a request, closes everything that it has left open, and then sends its report. */
   serve(request: Request): void {
     const { report, instance } = this.#run(request)
     this.#thread.send(report)
@@ -61,7 +61,7 @@ export class ServedMemory {
     this.#databases.close()
   }
 
-  /** Returns the instance if the component has returned. */
+  /** Runs a request. Also returns the instance, if the component has returned and so can be reused. */
   #run(request: Request): { report: Report; instance?: ComponentInstance } {
     const { sharedState } = this.#thread
     const storage = this.#newStorage(request, this.#places)

@@ -10,7 +10,7 @@ def main() -> int:
     """Runs the command line, and returns its exit status."""
     from . import _native
 
-    # As in any program: Ctrl-C ends it, or a command such as `serve` handles it.
+    # Python's own handler is removed: Ctrl-C ends the program, or a command such as `serve` handles it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.run([sys.executable, "-m", "agent_memory"], ["agent-memory", *sys.argv[1:]])
 

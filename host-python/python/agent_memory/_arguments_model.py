@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 def arguments_model(name: str, schema: Mapping[str, Any]) -> type[BaseModel]:
-    """A model that shows a JSON Schema and accepts everything: the tool checks its arguments."""
+    """A Pydantic model that has this JSON Schema but accepts any arguments: the tool itself checks them."""
 
     class Arguments(BaseModel):
         model_config = ConfigDict(extra="allow")

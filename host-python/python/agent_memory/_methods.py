@@ -49,6 +49,6 @@ def _named(method, toolset, name):
 
 
 def _arguments(given):
-    """The arguments of a tool. Python's own words end with `_` as keywords."""
+    """The arguments of a tool from keywords. A name that is a reserved word of Python has `_` at its end."""
     own = {name: name[:-1] for name in given if name.endswith("_") and keyword.iskeyword(name[:-1])}
     return {own.get(name, name): value for name, value in given.items()}

@@ -20,8 +20,8 @@ class MemoryFiles(BetaAbstractMemoryTool):
     """The memory tool (`memory_20250818`) over the files of a memory, for `client.beta.messages.tool_runner(tools=...)`.
 
     With an `agent`, the model sees the directory of that agent as `/memories`. Without one, it sees the whole
-    directory. Each command is one commit under a lock, so of two edits of one file both stand. It works until the
-    memory is closed. Raises a `ValueError` if the toolset `files` is not mounted.
+    directory. Each command is one commit under a lock, so two edits of a file at the same time are both kept. The tool
+    works until the memory is closed. Raises a `ValueError` if the toolset `files` is not mounted.
     """
 
     def __init__(self, memory: AgentMemory, *, agent: str | None = None) -> None:
@@ -69,7 +69,7 @@ def _call(command: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _text(outcome: Outcome[Any]) -> str:
-    """What the model gets. A refusal is an error of the tool."""
+    """The text for the model. If the memory refuses the command, raises the SDK's `ToolError`."""
     if outcome.error is not None:
         raise ToolError(outcome.error.message)
     text: str = outcome.result["text"]
@@ -77,5 +77,5 @@ def _text(outcome: Outcome[Any]) -> str:
 
 
 def _refusal(error: MemoryCallError) -> Exception:
-    """The error of a call that reached no tool: for the model if it can do something about it."""
+    """The error of a call without an outcome: the SDK's `ToolError` if the model can do something about it."""
     return ToolError(str(error)) if error.code in FOR_MODELS else error

@@ -47,7 +47,7 @@ class MemoryTool(BaseTool):
         return _output(await self._tool.call_async(self._given(arguments)))
 
     def _given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments without the null of those that may be left out."""
+        """The arguments without optional arguments that are null, which the schema of `_with_nulls` allows."""
         required = self._tool.input_schema["required"]
         return {name: value for name, value in arguments.items() if value is not None or name in required}
 

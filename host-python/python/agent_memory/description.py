@@ -46,7 +46,7 @@ class Resource(TypedDict):
 class ResourceTemplate(TypedDict):
     """A pattern for the URIs of several resources."""
 
-    #: It becomes a URI when its `{variables}` are replaced by values.
+    #: A template with `{variables}`. With values in their place, it is the URI of a resource.
     uriTemplate: str
     name: str
     title: str

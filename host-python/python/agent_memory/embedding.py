@@ -14,30 +14,30 @@ __all__ = ["Embed", "EmbeddingRequest", "WantedVector"]
 class EmbeddingRequest:
     """A request for the vectors of texts."""
 
-    #: The texts, which are data.
+    #: The texts to embed. They are data, not instructions.
     texts: Sequence[str]
-    #: The seconds after which nobody waits for the vectors any more: at most 30, and about 1 for a query.
+    #: The seconds after which the vectors are no longer needed: at most 30, and about 1 for a query.
     timeout: float
 
 
 @dataclass(frozen=True)
 class WantedVector:
-    """The vector with which a search would answer better. Its answer is complete without it."""
+    """The vector with which a search would find more. The answer of the search is also valid without it."""
 
     #: The name of the embedder.
     model: str
     text: str
-    #: The seconds that it is worth waiting for.
+    #: The seconds that a search should wait for the vector at most.
     timeout: float
 
 
-#: Gives the vector of each text, in order: 1 to 4,096 finite numbers, as many for each. It may be an `async` function,
-#: which then runs in an event loop of its own.
+#: Returns the vector of each text, in order. A vector has 1 to 4,096 finite numbers; all vectors have the same length.
+#: The function may be `async`; it then runs in an event loop of its own.
 Embed = Callable[[EmbeddingRequest], Union[Sequence[Sequence[float]], Awaitable[Sequence[Sequence[float]]]]]
 
 
 def native_embed(embed: Embed) -> Callable[[list[str], float], list[list[float]]]:
-    """The function as the native part calls it, on a thread of its own."""
+    """Wraps the program's function for the native part, for which it is called on a thread of its own."""
 
     def ask(texts: list[str], timeout: float) -> list[list[float]]:
         answer = embed(EmbeddingRequest(texts, timeout))
@@ -54,7 +54,7 @@ def native_embed(embed: Embed) -> Callable[[list[str], float], list[list[float]]
 
 
 def _vectors(answer: Any, count: int) -> list[list[float]]:
-    """The vectors of an answer. A program without types may return anything."""
+    """Checks the vectors that the function returned: a program without types may return anything."""
     try:
         vectors = [[*vector] for vector in answer]
     except TypeError:

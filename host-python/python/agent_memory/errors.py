@@ -6,7 +6,7 @@ __all__ = ["MemoryCallError", "MemoryOpenError", "ToolError"]
 
 
 class _CodedError(Exception):
-    #: For programs.
+    #: The error code, for programs.
     code: str
     #: For people: what was wrong, where, and what to do.
     message: str

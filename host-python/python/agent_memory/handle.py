@@ -1,7 +1,7 @@
-"""What `AgentMemory` and `AsyncAgentMemory` have of an open memory.
+"""The open memory behind `AgentMemory` and `AsyncAgentMemory`.
 
-A thread takes the messages of the native part, whose own threads run no Python code: Python would stop such a thread in
-the midst of it when the interpreter ends, and the process would abort.
+A Python thread takes the messages of the native part, whose own threads run no Python code: the interpreter at its end
+would stop such a thread within Python code, and the process would abort.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["Function", "Handle"]
 #: How long `close` waits for summaries and vectors, in seconds.
 FOLLOW_UPS = 5.0
 
-#: How long the end of the program waits for the calls of other threads, in seconds.
+#: How long the program, at its end, waits for calls on other threads, in seconds.
 CALLS_AT_EXIT = 1.0
 
 #: How long `close` waits for the thread that takes the messages, in seconds.
 LAST_MESSAGES = 1.0
 
-#: A function of the program, as the native part asks it.
+#: A function of the program, in the form in which the native part asks it.
 Function = Callable[..., Any]
 
 #: A function that gets the answer of a request, or its error.
@@ -43,7 +43,7 @@ Done = Callable[["Answer | None", "Exception | None"], None]
 class Handle:
     """An open memory."""
 
-    #: None until it is open.
+    #: None until the memory is open.
     _memory: _native.Memory | None = None
 
     def __init__(self, native: _native.Memory, functions: Mapping[str, Function]) -> None:
@@ -94,7 +94,7 @@ class Handle:
         has_closed = self._opened().close(calls, follow_ups)
         _handles.discard(self)
         if has_closed and self._thread is not threading.current_thread():
-            # What the host logged is told then, unless a handler of the log waits for this thread.
+            # Waits for the last log messages. The timeout is for a log handler that itself waits for this thread.
             self._thread.join(LAST_MESSAGES)
 
     def _opened(self) -> _native.Memory:
@@ -128,7 +128,7 @@ class Handle:
 
 
 def _take_messages(native: _native.Memory, of: weakref.ref[Handle]) -> None:
-    """Takes the messages of a memory until it is closed. It does not keep the memory from being collected."""
+    """Takes the messages of a memory until it is closed. `of` is a weak reference, so the memory can be collected."""
     signal, has_ended = native.signal, False
     while not has_ended:
         os.read(signal, 64)
@@ -139,7 +139,7 @@ def _take_messages(native: _native.Memory, of: weakref.ref[Handle]) -> None:
                 if handle is not None:
                     handle._receive(native, *message)
             except Exception:
-                # A filter of the program's log, for example.
+                # The program's code can raise here, for example a filter of its log.
                 sys.excepthook(*sys.exc_info())
         del handle
     os.close(signal)
@@ -152,7 +152,7 @@ def _ask_function(native: _native.Memory, number: int, kind: str, function: Func
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
         if _has_ended.is_set():
-            # It fails if it starts a thread now, for example.
+            # At the end of the program the function can fail, for example since it cannot start a thread.
             _log(WARNING, f"`{kind}` failed while the program ended, and is left for the next one: {text}")
             native.give_up()
             return
@@ -165,7 +165,7 @@ DEBUG, WARNING = 10, 30
 
 
 def _log(level: int, text: str, error: BaseException | None = None) -> None:
-    # Not loaded by a program without it.
+    # Imported here, so that a program that never logs does not load it.
     import logging
 
     logging.getLogger("agent_memory").log(level, "%s", text, exc_info=error)
@@ -180,7 +180,7 @@ _has_ended = threading.Event()
 
 @atexit.register
 def _close_all() -> None:
-    """Closes the memories that are open when the program ends. In all, it waits little longer than `FOLLOW_UPS`."""
+    """Closes the memories that are open when the program ends. In all, this takes little longer than `FOLLOW_UPS`."""
     _has_ended.set()
     ends = time.monotonic() + FOLLOW_UPS
     for handle in list(_handles):

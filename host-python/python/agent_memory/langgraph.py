@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 __all__ = ["AgentMemoryStore"]
 
-# The most characters of a query that the memory takes.
+# The maximum number of characters of a query that the memory accepts.
 _MAX_QUERY = 2_000
 
 
 class AgentMemoryStore(BaseStore):
     """A store of LangGraph over the items of a memory: `graph.compile(store=AgentMemoryStore(memory))`.
 
-    A batch is one transaction, so of two at once both stand. `query` ranks by words: it finds items that have some of
-    them, also inflected; of a long one, the first 2,000 characters count. `index=False` leaves an item out of that. With
-    an `agent`, the store has the namespaces of that agent as all there are. `ttl` has the times to live in minutes; an
-    item that has expired is in no answer. It works until the memory is closed. Raises a `ValueError` if the toolset
+    A batch is one transaction, so two batches at the same time are both kept. `query` ranks by words: it finds items
+    with some of its words, also inflected; only its first 2,000 characters count. `index=False` leaves an item out of
+    that. With an `agent`, the store has only the namespaces of that agent. `ttl` has the times to live in minutes; no
+    answer has an expired item. The store works until the memory is closed. Raises a `ValueError` if the toolset
     `items` is not mounted.
     """
 
@@ -52,7 +52,7 @@ class AgentMemoryStore(BaseStore):
         self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations. What they read is as it was before the batch."""
+        """Carries out operations. Their reads see the state before the batch."""
         listed = list(ops)
         if not listed:
             return []

@@ -83,7 +83,7 @@ class _Lists:
         self._toolsets: Mapping[str, Sequence[str]] = {toolset["name"]: toolset["tools"] for toolset in toolsets}
 
     def _check_query(self) -> None:
-        """Refuses SQL, which sees the rows of all agents, to a caller that may not use all of them."""
+        """Raises for a memory with a reach of agents: SQL would read the rows of all agents."""
         if self._reach.agents is not None:
             raise MemoryCallError("not-granted", "a memory with a reach runs no SQL: use the one that it was made of")
 
@@ -98,17 +98,18 @@ class AgentMemory(Calls, _Lists):
         return outcome_of(self._handle.ask(kind, texts, self._reach))
 
     def with_reach(self, *, agents: Sequence[str] | None = None, stores: Sequence[str] | None = None) -> AgentMemory:
-        """The same memory for a caller that may use some agents or stores only.
+        """Returns a view of this memory for a caller that may use only some agents or stores.
 
-        No answer, note, completion or error names or counts another. With exactly one agent, a request that names no
-        agent is for that one. Called on such a memory, it narrows it further. Closing either closes both.
+        Answers, notes, completions, counts and errors do not mention any others. With exactly one agent, a request that
+        names no agent is for that one. The view of a view reaches what both reaches have in common. Closing the memory
+        or a view closes both.
         """
         return AgentMemory(self._handle, self._reach.narrowed(agents, stores))
 
     def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
     ) -> Outcome[Any]:
-        """Repeats a search with the vector that its outcome wants, for a program that gives vectors by hand."""
+        """Repeats a search with the vector that its outcome wants, for a program that asks its embedder itself."""
         return self._ask("call-with-vector", name, arguments_json(arguments), text, to_json([*map(float, vector)]))
 
     def read_resource(self, uri: str) -> Outcome[list[ResourceContents]]:
@@ -128,7 +129,7 @@ class AgentMemory(Calls, _Lists):
         value: str,
         others: Mapping[str, str] | None = None,
     ) -> Outcome[list[str]]:
-        """Completes an argument of a prompt or a resource template: at most 100 values that begin like the given one.
+        """Completes an argument of a prompt or a resource template: at most 100 values that begin with `value`.
 
         `others` has the arguments that are known already.
         """
@@ -170,7 +171,7 @@ class AgentMemory(Calls, _Lists):
     def close(self) -> None:
         """Waits for the calls that were made, and at most 5 s for summaries and vectors. Later calls raise with `closed`.
 
-        A memory that is open when the program ends is closed then. In a child of `fork` it does nothing.
+        A memory that is open when the program ends is closed then. In a child of `fork`, `close` does nothing.
         """
         self._handle.close()
 
@@ -194,7 +195,7 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
     """
 
     async def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
-        # Not loaded by a program without it.
+        # Imported here, so that a program without `asyncio` does not load it.
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -223,7 +224,7 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
     def with_reach(
         self, *, agents: Sequence[str] | None = None, stores: Sequence[str] | None = None
     ) -> AsyncAgentMemory:
-        """The same memory for a caller that may not use all of it, as `AgentMemory.with_reach` makes it."""
+        """Returns a view of this memory for a caller that may not use all of it, as `AgentMemory.with_reach` does."""
         return AsyncAgentMemory(self._handle, self._reach.narrowed(agents, stores))
 
     async def call_with_vector(

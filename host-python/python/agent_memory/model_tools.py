@@ -1,4 +1,4 @@
-"""The tools of a memory for a model, whose agent and repository the application sets.
+"""The tools of a memory for a model, with the agent and the repository set by the application.
 
 `agent_memory.langchain`, `agent_memory.openai_agents` and the others make tools of a framework from them.
 """
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Application", "ModelTool", "model_tools"]
 
-#: The arguments that the application sets, by its own name for them.
+#: The arguments of tools that the application sets, by the name of the option with the value.
 ARGUMENTS = {"agent": ("agent_name", "agent_id", "agent"), "repository": ("repo_root",), "store": ("store",)}
 
-#: The codes of errors that a model can do something about. The others are the application's.
+#: The codes of errors that a model can do something about. Other errors are raised for the application.
 FOR_MODELS = ("invalid-request", "deadline", "memory", "storage-calls")
 
 
@@ -37,18 +37,18 @@ class _Application(TypedDict):
 
 
 class Application(_Application, total=False):
-    """What the application sets."""
+    """The options of the application for the tools."""
 
     #: The repository of the agent's sessions. No model sees or sets it. It may be left out if only one is granted.
     repository: Path | None
-    #: The store of the tools of `stores`, the only one that they reach. Without it, the model names one.
+    #: The only store that the tools of `stores` reach. Without it, the model names a store.
     store: str | None
     #: The names of the tools to offer. Default: all tools for models.
     only: Sequence[str] | None
 
 
 class Answer(NamedTuple):
-    """What a model gets from a call."""
+    """The answer to a call, for a model."""
 
     #: The toolset's own JSON: the result, or an error that says what to do.
     text: str
@@ -73,7 +73,8 @@ class ModelTool:
     def call(self, arguments: Mapping[str, Any] | str | None = None) -> Answer:
         """Calls the tool with arguments, or with their JSON.
 
-        A refusal is an answer. Raises a `MemoryCallError` for an error of the application, such as a closed memory.
+        A tool's error is an answer, too. Raises a `MemoryCallError` for an error of the application, such as a closed
+        memory.
         """
         try:
             memory = AgentMemory(self._memory._handle, self._memory._reach)
@@ -90,7 +91,7 @@ class ModelTool:
             return _refusal(error)
 
     def _complete(self, arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
-        """The arguments of the model and of the application."""
+        """The arguments of a call: those from the model, and those that the application sets."""
         given: Any = arguments or {}
         if isinstance(given, str):
             try:
@@ -130,7 +131,7 @@ def model_tools(memory: AgentMemory | AsyncAgentMemory, **application: Unpack[Ap
     # Without a store, the model names one.
     kinds = [kind for kind in ARGUMENTS if kind != "store" or values[kind] is not None]
     of_application = {name: values[kind] for kind in kinds for name in ARGUMENTS[kind]}
-    # An answer tells a model of no other agent, and of no other store if the application sets one.
+    # The tools reach only this agent, and only this store if the application sets one. So an answer names no other.
     store = application.get("store")
     pinned = memory.with_reach(agents=[application["agent"]], stores=None if store is None else [store])
     return [
@@ -150,7 +151,7 @@ def model_tools(memory: AgentMemory | AsyncAgentMemory, **application: Unpack[Ap
 
 
 def _without(schema: Mapping[str, Any], of_application: Mapping[str, str | None]) -> dict[str, Any]:
-    """A schema without the arguments of the application, whose values it checks."""
+    """A schema without the arguments that the application sets. Raises a `ValueError` if a value of one is invalid."""
     properties = dict(schema["properties"])
     for name, value in of_application.items():
         pattern = properties.pop(name, {}).get("pattern")
@@ -161,12 +162,12 @@ def _without(schema: Mapping[str, Any], of_application: Mapping[str, str | None]
 
 
 def _for_model(result: Any, of_application: Mapping[str, str | None]) -> Any:
-    """A result without the names of the agent and the repository. A hit of a search has arguments of other tools."""
+    """A result without the values that the application sets, which search hits have as arguments for other tools."""
     if isinstance(result, list):
         return [_for_model(item, of_application) for item in result]
     if not isinstance(result, dict):
         return result
-    # A search may find entries of other stores.
+    # A search may find entries of other stores, whose names are shown.
     shown = {name for name, value in result.items() if name == "store" and value != of_application.get(name)}
     return {
         name: _for_model(value, of_application)

@@ -26,11 +26,11 @@ MAX_LOCK_WAIT = 3600
 class Limits(TypedDict, total=False):
     """The limits of a call. A call that exceeds one raises a `MemoryCallError`."""
 
-    #: The most bytes of linear memory that the component may use. Default: 256 MiB.
+    #: The maximum linear memory of the component, in bytes. Default: 256 MiB.
     memory: int
     #: The most seconds that the component itself may run, without waits for locks or disks. Default: 2.
     guest_time: float
-    #: The same for a tool for people, which may convert the longest file of memories. Default: 60.
+    #: As `guest_time`, for tools for people, which may convert very long files of memories. Default: 60.
     guest_time_for_people: float
     #: The most storage calls that the component may make. Default: 100,000.
     storage_calls: int
@@ -41,7 +41,7 @@ class Limits(TypedDict, total=False):
 class Clock(TypedDict):
     """A clock for tests: call k, from 0, sees `now` plus k times `step` seconds."""
 
-    #: With a time zone.
+    #: The time of the first call, with a time zone.
     now: datetime
     step: float
 
@@ -57,22 +57,23 @@ class MemoryOptions(TypedDict, total=False):
     #: The directory for data outside of repositories whose path no setting gives: absolute, or begins with `~/`. Default:
     #: `agent-memory` in the data directory of the platform.
     data_dir: Path
-    #: Asks a model for a summary of memories, on a thread of its own, after the call that left the request was answered.
-    #: It has 30 s. If it raises, or answers nothing or too much, the built-in summary is used.
+    #: Asks a model for a summary of memories, on a thread of its own, after the answer of the call that needs the
+    #: summary. It has 30 s. If it raises, or returns an empty or too long text, the built-in summary is used.
     summarize: Summarize
-    #: The names of models that the program asks by itself, after `summarize`: it claims the follow-ups of outcomes with
-    #: `claim` and answers them with `answer`. Default: none.
+    #: The names of models that the program asks itself, the preferred one first. `summarize` comes before all of them.
+    #: The program claims follow-ups with `claim` and answers them with `answer`. Default: none.
     models: Sequence[str]
-    #: Gives the vectors of what is kept, on a thread of its own, after the call that left the request was
-    #: answered, and the vectors of queries, for which a search waits 1 s at most. It needs `embed_model`. Without it
-    #: there are no vectors.
+    #: Returns the vectors of stored texts, on a thread of its own, after the answer of the call that stored them, and
+    #: the vectors of queries, for which a search waits at most 1 s. It needs `embed_model`. Without `embed` and
+    #: `embed_model` there are no vectors.
     embed: Embed
-    #: The name of the model of `embed`. Vectors are stored under it, and those of another name are ignored: name another
-    #: model differently. Without `embed`, the program gives the vectors by hand: it claims and answers the follow-ups,
-    #: and repeats a search by `call_with_vector`.
+    #: The name of the model of `embed`. Vectors are stored under this name, and vectors under another name are ignored:
+    #: use a new name for a new model. Without `embed`, the program itself claims and answers the follow-ups for
+    #: vectors, and repeats a search with `call_with_vector`.
     embed_model: str
-    #: The places of families, by the label of the family and by name. Each path is absolute or begins with `~/`. Such a
-    #: family has these places only: it has no registry, and calls create no further ones.
+    #: The paths of the places of families, by the label of the family and by the name of the place. Each path is
+    #: absolute or begins with `~/`. A family that is given here has only these places: it has no registry, and calls
+    #: cannot create places in it.
     places: Mapping[str, Mapping[str, Path]]
     #: The time zone of dates, and of timestamps without an offset, by its name in the IANA database, such as
     #: `America/New_York`. Default: the zone of this machine at each call.
@@ -82,8 +83,8 @@ class MemoryOptions(TypedDict, total=False):
     #: `full` (default): changes survive a loss of power once their call has returned. `relaxed`: the system decides when
     #: to sync, so a loss of power may undo the last changes.
     durability: Durability
-    #: The most seconds that the writer at the head of the queue waits for the lock: at most 3,600. Default: 5. With its
-    #: time in the queue, a writer waits at most 30 s, or `lock_wait` if that is longer.
+    #: The maximum wait in seconds of the writer at the head of the queue for the lock: at most 3,600. Default: 5.
+    #: Including its time in the queue, a writer waits at most 30 s, or `lock_wait` if that is longer.
     lock_wait: float
     #: The clock of the calls. Default: the system's.
     clock: Clock
@@ -107,7 +108,7 @@ def paths(allow: Sequence[Path]) -> list[str]:
 
 
 def native_options(given: Mapping[str, Any]) -> str:
-    """The JSON object of the options that are no functions."""
+    """Checks the options, and returns those that are not functions as a JSON object."""
     known = MemoryOptions.__annotations__
     for name in given:
         if name not in known:

@@ -1,4 +1,4 @@
-"""What a call answers."""
+"""The outcomes of calls, and the types of their results."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Answer = tuple[
 
 @dataclass(frozen=True)
 class FollowUp:
-    """Work that a call leaves to be done later. It stays in storage until it is answered."""
+    """Work that a call left for later, such as a summary. It stays in storage until it is answered."""
 
-    #: Identifies it for `claim` and `answer`.
+    #: The id for `claim` and `answer`.
     id: str
     #: The kind of work. For `summary`, the payload has `models`, `instructions`, `memories` and `max_characters`. For
     #: `embedding`, it has `models`, and after the claim `texts` and `batch`.
@@ -44,13 +44,13 @@ class Outcome(Generic[Result]):
 
     #: The toolset's own JSON: the tool's result, or its error.
     result: Result
-    #: The error of the tool, if it is one.
+    #: The error of the tool, or None if the tool has a result.
     error: ToolError | None
     #: The URIs of the resources that the call changed.
     changed: Sequence[str]
-    #: Work that the call leaves. With the options `summarize` and `embed`, the memory carries it out by itself.
+    #: Work that the call left for later. With the options `summarize` and `embed`, the memory carries it out itself.
     follow_ups: Sequence[FollowUp]
-    #: The vector with which a search would answer better. With the option `embed`, the memory has asked for it.
+    #: The vector with which the search would find more. With the option `embed`, the memory has asked for it already.
     wants_vector: WantedVector | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""What a caller may use and hear of."""
+"""The agents and stores that a caller may use."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["EVERYTHING", "Reach"]
 
 
 class Reach(NamedTuple):
-    """What a caller may use and hear of, in results, notes, completions, counts and errors."""
+    """The agents and stores that a caller may use. Answers and errors do not mention any others."""
 
-    #: The only agents, or none for all. With exactly one, a request that names no agent is for that one.
+    #: The only agents; None for all. With exactly one, a request that names no agent is for that one.
     agents: Sequence[str] | None = None
-    #: The only stores, or none for all. With exactly one, a request that names no store is for that one.
+    #: The only stores; None for all. With exactly one, a request that names no store is for that one.
     stores: Sequence[str] | None = None
 
     def narrowed(self, agents: Sequence[str] | None, stores: Sequence[str] | None) -> Reach:
-        """What this reach and these names have in common."""
+        """The reach with the agents and stores that this reach and these names have in common."""
         return Reach(_common("agents", self.agents, agents), _common("stores", self.stores, stores))
 
 

@@ -17,11 +17,11 @@ class SummaryRequest:
     instructions: str
     #: The texts to summarise, the oldest first. They are data, not instructions.
     memories: Sequence[str]
-    #: The longest summary that is kept.
+    #: The maximum length of the summary in characters.
     max_characters: int
     #: The message of the user to the model: the memories as one JSON array, marked as data.
     prompt: str
-    #: The seconds after which nobody waits for the summary any more: at most 30.
+    #: The seconds after which the summary is no longer needed: at most 30.
     timeout: float
 
 
@@ -30,7 +30,7 @@ Summarize = Callable[[SummaryRequest], Union[str, Awaitable[str]]]
 
 
 def native_function(summarize: Summarize) -> Callable[[str, list[str], int, str, float], str]:
-    """The function as the native part calls it, on a thread of its own."""
+    """Wraps the program's function for the native part, for which it is called on a thread of its own."""
 
     def ask(instructions: str, memories: list[str], max_characters: int, prompt: str, timeout: float) -> str:
         answer = summarize(SummaryRequest(instructions, memories, max_characters, prompt, timeout))

@@ -11,7 +11,7 @@ use super::error::errno_error;
 pub struct Base {
     /// The existing directory.
     pub directory: Directory,
-    /// The names that lead from it to the other.
+    /// The names from `directory` to the directory that may not exist yet.
     pub names: Vec<String>,
 }
 
@@ -28,11 +28,12 @@ impl Base {
         below
     }
 
-    /// The directory at the segments of a path. `None` if it or one of its parents is missing.
+    /// Opens the directory at these segments below the base. `None` if that directory or one of its
+    /// parents is missing.
     ///
     /// # Errors
     ///
-    /// `invalid-path` if it or one of its parents is not a directory; `permission`, `io`.
+    /// `invalid-path` if the path or one of its parents is not a directory; `permission`, `io`.
     pub fn find(&self, segments: &[&str]) -> Result<Option<Directory>, Error> {
         let way = self.way_to(segments);
         if way.is_empty() {
@@ -45,8 +46,8 @@ impl Base {
         }
     }
 
-    /// Opens the directory, and creates missing ones on the way. With `private`, new directories
-    /// have the mode 700. With `durable`, they survive a loss of power.
+    /// Opens the directory of the base, and creates it and its parents if they are missing. With
+    /// `private`, new directories have the mode 700. With `durable`, they survive a loss of power.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl Base {
         Ok(directory)
     }
 
-    /// The names from the existing directory to the one at the segments of a path.
+    /// The names from the existing directory to the directory at these segments below the base.
     pub fn way_to<'a>(&'a self, segments: &[&'a str]) -> Vec<&'a str> {
         self.names.iter().map(String::as_str).chain(segments.iter().copied()).collect()
     }

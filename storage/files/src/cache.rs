@@ -35,7 +35,8 @@ impl Cache {
         }
     }
 
-    /// Removes the document of this version from the cache, and returns its contents.
+    /// Removes the document of this version from the cache, and returns its contents. `None` if the
+    /// cache does not have this version.
     pub(crate) fn take(&self, version: &str) -> Option<Vec<u8>> {
         let cached = self.lock().take_if(|cached| cached.version == version)?;
         Some(

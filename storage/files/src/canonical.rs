@@ -56,7 +56,8 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     Ok(shown(text).map_or(path, PathBuf::from))
 }
 
-/// Whether the host of WebAssembly may be Windows, whatever this is compiled for.
+/// Whether paths may be those of Windows although this code is compiled for WebAssembly: the host of
+/// WebAssembly can run on Windows.
 const MAY_BE_WINDOWS: bool = cfg!(all(target_arch = "wasm32", feature = "imported"));
 
 /// Whether a path begins at a root. A host of WebAssembly may be Windows, with paths as `C:/notes`.
@@ -64,7 +65,8 @@ pub fn is_absolute(path: &Path) -> bool {
     path.is_absolute() || MAY_BE_WINDOWS && path.to_str().is_some_and(has_drive)
 }
 
-/// A path as somebody wrote it. If the host of WebAssembly is Windows, `\` separates names, as `/` does.
+/// Reads a path that a person or a program wrote. In WebAssembly, a path of Windows (`C:\notes` or
+/// `\\server\share`) gets `/` for each `\`.
 pub fn from_written(path: &str) -> PathBuf {
     if MAY_BE_WINDOWS && (has_drive(path) || path.starts_with(r"\\")) {
         return path.replace('\\', "/").into();
@@ -84,7 +86,8 @@ pub fn display(path: &Path) -> String {
     if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
 }
 
-/// The path as the kernel takes it: of any length, and with no name that Win32 would change.
+/// The path with the prefix `\\?\`, which Win32 passes on to the kernel unchanged. So it can have any
+/// length, and any names.
 #[cfg(windows)]
 pub fn verbatim(canonical: &Path) -> PathBuf {
     let Some(text) = canonical.to_str() else { return canonical.to_owned() };
@@ -120,8 +123,8 @@ pub fn is_at(file: std::os::windows::io::RawHandle, canonical: &Path) -> bool {
     lower(&path) == lower(&verbatim(canonical))
 }
 
-/// The same path without the prefix of the kernel and with `/`; none if Win32 would understand that
-/// differently, as a volume without a letter.
+/// A canonical path without its prefix `\\?\` and with `/`. `None` if there is no prefix, or if Win32
+/// would read the path differently without it, as that of a volume without a letter.
 #[cfg(any(windows, test))]
 fn shown(canonical: &str) -> Option<String> {
     let path = canonical.strip_prefix(r"\\?\")?;

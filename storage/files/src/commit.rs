@@ -42,8 +42,9 @@ impl Tree {
 
     /// Makes the changes as the plugin that has taken the place over with this mark.
     ///
-    /// A plugin that had the place before may be stopped, and go on later. So each has temporary files
-    /// of its own, and the commit first removes those of others in the directories that it changes.
+    /// An earlier plugin may be suspended within a commit and resume later. So each plugin's temporary
+    /// files have names of their own. The commit first removes the temporary files of other plugins from
+    /// the directories that it changes.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ impl Tree {
     }
 }
 
-/// A directory: an area, and the names from its base.
+/// A directory: an area, and the names from the existing directory of the area's `Base`.
 type Location<'a> = (Area, Vec<&'a str>);
 
 struct Step<'a> {
@@ -67,7 +68,7 @@ struct Step<'a> {
     /// The directory and the name of the document whose version is checked.
     checked: (Location<'a>, &'a str),
     temporary: String,
-    /// Whether the temporary file may be there.
+    /// Whether the temporary file may exist, so that a failed commit has to remove it.
     written: bool,
     /// Whether the temporary file is a link to the document.
     linked: bool,
@@ -86,7 +87,7 @@ struct Attempt<'a> {
     /// The mark of a plugin.
     mark: Option<&'a Mark>,
     steps: Vec<Step<'a>>,
-    /// The index of the current change.
+    /// The index of the change that an error is about. `None`: an error is about the whole commit.
     current: Option<usize>,
     applied: usize,
     open: BTreeMap<Location<'a>, Directory>,
@@ -176,8 +177,8 @@ impl<'a> Attempt<'a> {
         checked
     }
 
-    /// Removes the temporary files of other plugins from the directories of the documents. Without
-    /// them, these can no longer replace the documents.
+    /// Removes the temporary files of other plugins from the directories of the documents. Without its
+    /// temporary files, a suspended plugin cannot replace the documents when it resumes.
     fn remove_temporaries_of_others(&mut self, mark: &Mark) -> Result<(), Error> {
         self.current = None;
         let place = self.tree.layout().location();
@@ -273,8 +274,8 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// The version that an earlier change found for the same document. A backup and the change that
-    /// replaces the document both check it.
+    /// The version that an earlier change of this commit found for the same document, which saves
+    /// hashing it again. A backup and the change that replaces the document both check its version.
     fn version_found(&self, index: usize) -> Option<String> {
         let (earlier, rest) = self.steps.split_at(index);
         let same =
@@ -282,7 +283,7 @@ impl<'a> Attempt<'a> {
         earlier.iter().find(same)?.found_version.clone()
     }
 
-    /// Opens the document whose version the change expects.
+    /// Opens the document whose version the change expects. `None` if the document is missing.
     fn open_checked(&mut self, index: usize) -> Result<Option<(File, Metadata)>, Error> {
         let change = self.steps[index].change;
         let path = change.checked_path();
@@ -329,7 +330,8 @@ impl<'a> Attempt<'a> {
         let step = &mut self.steps[index];
         let path = step.change.path();
         let failed = |errno| errno_error(errno, &format!("change `{path}`"));
-        // An editor that writes in place would have changed the linked file.
+        // The document may have changed since its version was checked. The file of a linked backup is
+        // checked, too: an editor that writes in place changes it.
         let checked = match step.change {
             Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Some(step.name),
             Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
@@ -340,8 +342,8 @@ impl<'a> Attempt<'a> {
         {
             return Err(version_mismatch(step.change.checked_path()));
         }
-        // After a crash between the two renames, document and backup are one file. Renaming one
-        // name of a file to another does nothing.
+        // If an earlier commit crashed between its two renames, the document and its backup are one
+        // file. A rename between two names of one file does nothing, so remove the temporary name.
         let is_there = step.linked && parent.metadata(step.name).map_err(failed)? == step.found;
         if step.change.is_delete() {
             parent.remove_file(step.name)
@@ -379,7 +381,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Removes temporary files and new directories, and syncs the changes that were made. Ignores
-    /// errors: the caller reports the one that led here.
+    /// errors: the caller reports the error that ended the commit.
     fn clean_up(&mut self) {
         for index in 0..self.steps.len() {
             if self.steps[index].written

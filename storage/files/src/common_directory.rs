@@ -8,12 +8,12 @@ use crate::canonical::canonical;
 use crate::repository::{Grant, Repository, dot_git, is_bare, read_small, resolve_pointer};
 use crate::{Errno, errno_error, io_error};
 
-/// The common Git directory of the repository whose top level is a directory, or of a bare repository
-/// at it. Linked worktrees have that of their repository; a submodule has its own. None if no
-/// repository is there.
+/// Returns the common Git directory of the repository whose top level is `directory`, or `directory`
+/// if it is a bare repository. A linked worktree has the common directory of its repository; a
+/// submodule has its own. `None` if `directory` is neither.
 ///
-/// The directory is canonical. No repository can pass itself off as a worktree of another one: the
-/// other one has to know it.
+/// The result is canonical. A repository cannot pose as a worktree of another repository: the Git
+/// directory of a worktree has to be in `worktrees` of the common directory that it names.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn git_common_directory(directory: &Path) -> Result<Option<PathBuf>, Error> 
     let git_directory = Repository::resolve(name, &[grant])?.lock_parent;
     // A `.git` that is a directory is the repository's own.
     if git_directory == directory.join(".git") {
-        // On Windows, the same path can be written in two ways.
+        // Made canonical: on Windows, the same path can be written in two ways.
         let own = canonical(&git_directory);
         return own.map(Some).map_err(|error| io_error(&error, &format!("open `{shown}`")));
     }

@@ -25,15 +25,15 @@ pub struct DatabaseFile {
     base: Base,
     /// The name of the file.
     pub name: String,
-    /// Its canonical path.
+    /// The canonical path of the file.
     pub path: PathBuf,
     /// The file as a person names it, for messages.
     pub location: String,
 }
 
 impl DatabaseFile {
-    /// The file of a database by its name. A kept one is a file of the place, which the caller
-    /// grants; a derived one is beside the lock.
+    /// The file of the database `name`. A kept database is a file of the place; the caller has checked
+    /// that it is granted. A derived database is in the lock directory.
     ///
     /// # Errors
     ///
@@ -63,18 +63,18 @@ impl DatabaseFile {
         })
     }
 
-    /// The layout of its place.
+    /// The layout of the database's place.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Opens the directory of the file, which exists. With `create`, which names a temporary file
-    /// that no other process uses, makes an empty file where it is missing.
+    /// Opens the directory of the file, after a check that the file exists. With `create`, first makes
+    /// a missing file, empty; `create` is the name of a temporary file that no other process uses.
     ///
     /// # Errors
     ///
-    /// `not-found` if it is missing; `invalid-path` if it is no file; `read-only` or `no-space` if it
-    /// cannot be made; `permission`, `io`.
+    /// `not-found` if the file is missing and `create` is `None`; `invalid-path` if something else has
+    /// its name; `read-only` or `no-space` if it cannot be made; `permission`, `io`.
     pub fn directory(
         &self,
         create: Option<&str>,
@@ -131,7 +131,7 @@ impl DatabaseFile {
         if is_synced { directory.sync() } else { Ok(()) }
     }
 
-    /// The error if it does not exist.
+    /// The error if the database does not exist.
     pub fn missing(&self) -> Error {
         let message = format!("there is no database `{}` yet", self.location);
         Error::new(ErrorCode::NotFound, message)

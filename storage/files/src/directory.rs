@@ -55,7 +55,7 @@ impl Directory {
         Ok(all.into_iter().map(|facts| facts.as_ref().map(Facts::status)).collect())
     }
 
-    /// The first bytes of a file, or `None` if nothing, or no file, exists there.
+    /// The first `max_bytes` of a file. `None` if nothing has the name, or something other than a file.
     pub fn read_start(&self, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Errno> {
         let Found::File(file, _) = self.open_file(name)? else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -65,7 +65,7 @@ impl Directory {
         }
     }
 
-    /// Links a file to another name. `EXIST` if that name exists.
+    /// Makes a hard link to the file `from` with the name `to`. `EXIST` if that name exists.
     pub fn link(&self, from: &str, to: &str) -> Result<(), Errno> {
         self.link_into(from, self, to)
     }

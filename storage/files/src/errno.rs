@@ -8,7 +8,7 @@ mod windows;
 #[cfg(windows)]
 pub use windows::Errno;
 
-/// The error of the operating system in an error of the standard library.
+/// The operating system's error in an error of the standard library. `IO` if there is none.
 pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

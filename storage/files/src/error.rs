@@ -29,7 +29,8 @@ pub fn errno_error(errno: Errno, attempt: &str) -> Error {
     Error { code, message: format!("cannot {attempt}: {reason}"), detail: Some(errno_name(errno)) }
 }
 
-/// The same as [`errno_error`] for an attempt to lock a place: without the permission, it can be read.
+/// The error for a failed attempt to lock a place. Like [`errno_error`], but a missing permission is
+/// `read-only`: the place can still be read.
 pub(crate) fn lock_error(errno: Errno, attempt: &str) -> Error {
     let error = errno_error(errno, attempt);
     match errno {

@@ -23,11 +23,12 @@ const SYSTEM: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// The directories at the root in which users and programs have theirs. No place is one of them.
+/// The directories at the root that hold those of users and programs. A place may be below one of
+/// these, but not one of these itself.
 const SHARED: &[&str] =
     &["home", "media", "mnt", "opt", "root", "run", "srv", "tmp", "users", "var"];
 
-/// The directories of the user that decide about the places of a family.
+/// The user's directories, on which it depends which paths a family's places may have.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FamilyBase {
     /// The canonical home directory.
@@ -45,7 +46,8 @@ impl FamilyBase {
         }
     }
 
-    /// The directory of a place that a call creates. None without a data directory.
+    /// The directory `label/name` in the data directory, for a place that a call creates. `None` without
+    /// a data directory.
     pub fn new_place(&self, label: &str, name: &str) -> Option<PathBuf> {
         Some(self.data_directory.as_ref()?.join(label).join(name))
     }
@@ -58,16 +60,18 @@ impl FamilyBase {
         own.any(|own| directory.starts_with(own))
     }
 
-    /// Whether only the owner may read a place: below the data directory.
+    /// Whether files and directories of a place are created so that only the owner may read them: true
+    /// below the data directory.
     pub fn is_private(&self, directory: &Path) -> bool {
         self.data_directory.as_ref().is_some_and(|data| directory.starts_with(data))
     }
 
-    /// The directory that a registry's path means, before anything on the file system is looked at.
+    /// Resolves the path of a place, as it is in a registry, to a directory. Checks only the path
+    /// itself, not the file system.
     ///
     /// # Errors
     ///
-    /// The reason why no place may be there, and what to do.
+    /// The reason why no place may have this path, and what to do.
     pub fn directory(&self, path: &str) -> Result<PathBuf, &'static str> {
         const ABSOLUTE: &str =
             "its path is not absolute: write an absolute path, or one that begins with `~/`";
@@ -121,8 +125,8 @@ impl FamilyBase {
     }
 }
 
-/// Checks that no symbolic link leads to a directory, and that nothing else stands there. Returns
-/// whether it exists.
+/// Checks that the path of a directory and its parents are directories, as far as they exist, and not
+/// symbolic links or files. Returns whether the directory exists.
 ///
 /// # Errors
 ///
@@ -132,7 +136,7 @@ pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
     let mut way: Vec<&Path> = directory.ancestors().collect();
     way.reverse();
     let mut exists = false;
-    // In WASI, a directory may exist though those above it are out of reach.
+    // In WASI, a directory may exist although its parents are out of reach, as if they were missing.
     for path in way {
         let shown = path.display();
         match kind_at(path, false) {
@@ -158,7 +162,7 @@ pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
     Ok(exists)
 }
 
-/// Directories with their names, to find those that meet.
+/// The directories of places, with the names of these places, to find places that overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Directories(BTreeMap<PathBuf, Vec<String>>);
 
@@ -168,8 +172,8 @@ impl Directories {
         self.0.entry(directory).or_default().push(name.to_owned());
     }
 
-    /// The reason why a directory is no place: another one than `own` equals it, lies within it or
-    /// contains it. None if there is no such directory.
+    /// The reason why `directory` cannot be a place: it is the directory of a place other than `own`,
+    /// lies within such a directory, or contains one. `None` if it overlaps no other place.
     pub fn meeting(&self, directory: &Path, own: &str) -> Option<String> {
         let names = |at: &Path| self.0.get(at).into_iter().flatten();
         if let Some(other) = names(directory).find(|name| *name != own) {
@@ -179,7 +183,7 @@ impl Directories {
         if let Some(other) = above {
             return Some(format!("it lies within `{other}`: move one of them"));
         }
-        // The directories below a path follow it in the order of a map.
+        // The map is sorted, so directories below `directory` come directly after it.
         let after = (std::ops::Bound::Excluded(directory), std::ops::Bound::Unbounded);
         let (next, names) = self.0.range::<Path, _>(after).next()?;
         let other = names.first().filter(|_| next.starts_with(directory))?;
@@ -187,7 +191,7 @@ impl Directories {
     }
 }
 
-/// The canonical path, as far as it exists.
+/// The path, with its existing part made canonical.
 pub(crate) fn as_far_as_it_exists(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let (Ok(canonical), Ok(rest)) = (canonical(above), path.strip_prefix(above)) {

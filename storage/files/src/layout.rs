@@ -1,5 +1,5 @@
-//! Where a place has its documents and its lock directory on the file system, and the names in it that
-//! belong to the host.
+//! The layout of a place on the file system: where its documents and its lock directory are, and which
+//! names the host reserves.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The names, in lower case, that a host keeps for itself at the root of a place with these databases.
 ///
-/// Only SQLite may open a file of a database: another close of it would drop SQLite's locks.
+/// Only SQLite may open the file of a database: if this process opened and closed it otherwise, the
+/// system would release SQLite's locks on it.
 pub fn reserved_names(databases: &[String]) -> Vec<String> {
     let mut reserved = vec![OWN.to_owned()];
     for database in databases {
@@ -36,7 +37,7 @@ pub fn reserved_names(databases: &[String]) -> Vec<String> {
 pub struct Layout {
     documents: Base,
     lock: Base,
-    /// The canonical path of the documents; of a database file, that of its directory.
+    /// The canonical path of the directory of documents or, if the place is a file, of its directory.
     path: PathBuf,
     /// The canonical path of the lock directory.
     lock_path: PathBuf,
@@ -45,7 +46,7 @@ pub struct Layout {
     is_private: bool,
     /// Whether the lock directory needs a `.gitignore`.
     hides_lock: bool,
-    /// The host's names at the root, in lower case. `None`: every name is the host's.
+    /// The names that are reserved at the root, in lower case. `None`: every name is reserved.
     reserved: Option<Vec<String>>,
 }
 
@@ -73,8 +74,8 @@ impl Layout {
         })
     }
 
-    /// The layout of a directory, given by its canonical path, which need not exist. The files of
-    /// its databases are no documents. `location` is its path for messages.
+    /// The layout of a directory, given by its canonical path, which need not exist. The names of
+    /// its databases are reserved. `location` is its path for messages.
     ///
     /// # Errors
     ///
@@ -99,8 +100,8 @@ impl Layout {
     }
 
     /// The layout of a place that is one database file, given by its canonical directory and its
-    /// name; neither need exist. The directory is not the place's, so every name in it is reserved
-    /// and the place takes no documents. Its lock is in `.agent-memory/<name>`.
+    /// name; neither need exist. The directory does not belong to the place, so every name in it is
+    /// reserved and the place has no documents. Its lock directory is `.agent-memory/<name>`.
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ impl Layout {
     }
 
     /// The layout of a registry, given by its canonical directory and its name. The registry is a
-    /// document at the root; its lock directory is beside it.
+    /// document at the root; its lock directory is `.agent-memory/<name>` beside it.
     ///
     /// # Errors
     ///
@@ -135,7 +136,7 @@ impl Layout {
         Ok(Layout { hides_lock: true, reserved: Some(vec![OWN.to_owned()]), ..of_file })
     }
 
-    /// The same, with a lock directory that Git ignores.
+    /// This layout, but Git ignores the lock directory.
     #[must_use]
     pub fn hiding_lock(self) -> Self {
         Layout { hides_lock: true, ..self }
@@ -146,7 +147,7 @@ impl Layout {
         self.path.join(name)
     }
 
-    /// Whether databases may stand beside the documents.
+    /// Whether the place may have databases.
     pub(crate) fn has_databases(&self) -> bool {
         self.reserved.as_ref().is_none_or(|names| names.iter().any(|name| name != OWN))
     }
@@ -218,7 +219,8 @@ impl Layout {
     }
 }
 
-/// The error of a lock directory that cannot be created. It names what is in the way by its path.
+/// The error for a lock directory that cannot be created. If something else is in the way, the message
+/// has its path.
 pub fn lock_directory_error(layout: &Layout, errno: Errno) -> Error {
     if !matches!(errno, Errno::NOTDIR | Errno::LOOP) {
         return errno_error(errno, &format!("lock `{}`", layout.location()));
@@ -236,7 +238,7 @@ pub fn lock_directory_error(layout: &Layout, errno: Errno) -> Error {
     Error::new(ErrorCode::InvalidPath, message)
 }
 
-/// A directory that need not exist, by its canonical path.
+/// The base of a directory that need not exist, by its canonical path.
 fn nearest(path: &Path, location: &str) -> Result<Base, Error> {
     let opened = Directory::open_nearest(path);
     let (directory, names) =

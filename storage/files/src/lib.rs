@@ -1,6 +1,6 @@
-//! Documents on a file system: the granted places and their layout, the rules for paths, reading, and the durable
-//! commit. Any host with a file system can use this crate: it knows nothing of locks, SQL or the
-//! host's threads.
+//! Documents on a file system: the granted places and their layout, the rules for paths, reading, and
+//! the durable commit. Any host with a file system can use this crate: it takes no locks, runs no SQL
+//! and knows nothing of the host's threads.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,15 +1,16 @@
 //! The mark of the plugin that writes a place, since WASI has no locks.
 //!
 //! The file `plugin.mark` in the lock directory holds the number of the plugin that took the place over
-//! last. A plugin takes it over when it writes there first, and nobody waits for that. It looks at the
-//! mark again before each rename of a commit. If the mark is not its own, it writes no more.
+//! last. A plugin takes the place over at its first write there, without waiting for other plugins. It
+//! reads the mark again before each rename of a commit. If the number is not its own, it writes no more.
 //!
-//! A plugin may be stopped after that look. So each has temporary files of its own, and whoever took
-//! the place over removes those of others, beside the documents that it changes. Without its temporary
-//! file, the stopped plugin cannot replace such a document when it goes on.
+//! A plugin may be suspended after that check. So each plugin's temporary files have names of their own.
+//! The plugin that takes the place over removes the temporary files of the others beside the documents
+//! that it changes. Without its temporary file, a suspended plugin cannot replace such a document when
+//! it resumes.
 //!
-//! A window remains. A plugin that is stopped between that look and the rename may still rename or
-//! delete a document, or replace one in a directory where nobody has written since.
+//! A window remains. A plugin that is suspended between the check and the rename may still rename or
+//! delete a document, or replace one in a directory where no other plugin has written since.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ use super::error::{errno_error, lock_error};
 use super::path;
 
 const MARK: &str = "plugin.mark";
-/// The most bytes of a mark that are read.
+/// The maximum number of bytes that are read of a mark.
 const MAX_BYTES: u64 = 32;
 
 /// The mark of one plugin in a place.
@@ -31,13 +32,13 @@ const MAX_BYTES: u64 = 32;
 pub struct Mark {
     directory: Directory,
     number: u64,
-    /// The directories without temporary files of plugins before.
+    /// The directories from which the temporary files of other plugins were removed.
     cleaned: RefCell<BTreeSet<(Area, String)>>,
 }
 
 impl Mark {
-    /// Takes a place over. `directory` is its lock directory, `location` its name for messages. The
-    /// number is the plugin's: no other plugin has had it.
+    /// Takes a place over. `directory` is its lock directory, `location` its name for messages. `number`
+    /// is the plugin's: no other plugin has ever had it.
     ///
     /// # Errors
     ///
@@ -62,8 +63,8 @@ impl Mark {
     ///
     /// # Errors
     ///
-    /// `read-only` if one has, or if the mark was removed; the message tells what to do. Those of the
-    /// operating system.
+    /// `read-only` if another plugin has, or if the mark was removed; the message tells what to do.
+    /// Those of the operating system.
     pub fn check(&self, location: &str) -> Result<(), Error> {
         let found = self.directory.read_start(MARK, MAX_BYTES);
         let found = found.map_err(|errno| failed(errno, location))?;
@@ -77,14 +78,14 @@ impl Mark {
         Err(Error::new(ErrorCode::ReadOnly, message))
     }
 
-    /// The number in the names of its temporary files.
+    /// The number in the names of the plugin's temporary files.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Removes the temporary files of other plugins from a directory of documents, once: those of a
-    /// plugin that passed its last check were there when this one took the place over. `path` is that
-    /// of the directory.
+    /// Removes the temporary files of other plugins from the directory of documents with this `path`,
+    /// once for each directory. Once is enough: a plugin that has passed its last check had written its
+    /// temporary files before this plugin took the place over.
     ///
     /// # Errors
     ///
@@ -109,7 +110,7 @@ impl Mark {
         let cannot = |errno| errno_error(errno, &format!("write in `{shown}`"));
         let others: Result<Vec<String>, Errno> = list();
         let others = others.map_err(cannot)?;
-        // None of these is of a plugin that comes later.
+        // The mark is still this plugin's, so none of these files is of a later plugin.
         self.check(location)?;
         for name in others {
             match documents.remove_file(&name) {
@@ -122,7 +123,7 @@ impl Mark {
     }
 }
 
-/// Removes the mark, so that no plugin that is open writes the place any more.
+/// Removes the mark, so that the plugins that have the place open write to it no more.
 ///
 /// # Errors
 ///

@@ -12,13 +12,13 @@ use super::path;
 /// A place that a registry lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Registered {
-    /// Its path as the registry has it. Empty if the registry gives none.
+    /// The path of the place as the registry has it. Empty if the registry gives none.
     pub path: String,
-    /// Its description.
+    /// The description of the place in the registry.
     pub description: Option<String>,
-    /// The reason why it cannot be used.
+    /// The reason why the place cannot be used, if the text of the registry is wrong about it.
     pub unusable: Option<String>,
-    /// Parts of it that are ignored, for a person.
+    /// Messages for a person about parts of the registry's entry that are ignored.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -29,7 +29,7 @@ pub struct Members {
     label: String,
     base: FamilyBase,
     registered: BTreeMap<String, Registered>,
-    /// The directories whose paths are possible.
+    /// The directories of the places, without the places whose paths are not allowed.
     directories: Directories,
 }
 
@@ -48,13 +48,13 @@ impl Members {
         Members { label: label.to_owned(), base: base.clone(), registered, directories }
     }
 
-    /// The places by name, also those that are refused.
+    /// The places by name, including places that cannot be opened.
     pub fn registered(&self) -> &BTreeMap<String, Registered> {
         &self.registered
     }
 
-    /// The names of all places. One that is refused or whose directory is missing is among them:
-    /// opening it tells why.
+    /// The names of all places, including places that cannot be opened because they are refused or
+    /// their directory is missing: the error of opening one tells why.
     pub fn names(&self) -> Vec<String> {
         self.registered.keys().cloned().collect()
     }
@@ -63,8 +63,8 @@ impl Members {
     ///
     /// # Errors
     ///
-    /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name,
-    /// `not-granted` if it cannot be used or its path is refused; `permission`, `io`.
+    /// `invalid-path` if a place cannot have this name, `not-found` if the family has no such place,
+    /// `not-granted` if the place cannot be used or its path is refused; `permission`, `io`.
     pub fn directory(&self, name: &str, others: &Directories) -> Result<(PathBuf, bool), Error> {
         check_name(name)?;
         let Some(Registered { path, unusable, .. }) = self.registered.get(name) else {
@@ -91,12 +91,12 @@ impl Members {
         Ok((directory, exists))
     }
 
-    /// The directory of a place that a registry lists. It may be on a disk that is not there now, so
-    /// a call does not create it.
+    /// The directory of a place that a registry lists. A missing directory is not created: it may be on
+    /// a disk that is not connected now.
     ///
     /// # Errors
     ///
-    /// Those of [`directory`](Members::directory); `not-found` if it is missing.
+    /// Those of [`directory`](Members::directory); `not-found` if the directory is missing.
     pub fn existing_directory(&self, name: &str, others: &Directories) -> Result<PathBuf, Error> {
         let (directory, exists) = self.directory(name, others)?;
         if exists {
@@ -109,12 +109,12 @@ impl Members {
         Err(Error::new(ErrorCode::NotFound, message))
     }
 
-    /// The places after one more is registered.
+    /// These places and a new one.
     ///
     /// # Errors
     ///
-    /// `invalid-path` if it is no name for a place; `already-exists` if the name is registered, also
-    /// in another case.
+    /// `invalid-path` if a place cannot have this name; `already-exists` if the name is registered,
+    /// even if only its case differs.
     pub fn with(&self, name: &str, path: &str) -> Result<Self, Error> {
         check_name(name)?;
         let mut names = self.registered.keys();

@@ -1,13 +1,13 @@
-//! The owner of a place: plugins, or the other hosts. WASI has no locks, so the two never write the
-//! same place.
+//! The owner of a place: plugins, or the other hosts. WASI has no locks, so a place is never written
+//! by plugins and by other hosts.
 //!
-//! Each kind of host leaves a sign in the lock directory and then looks for the other's. So of two
-//! that come at once, at most one may write. The sign of the other hosts is their lock file, that of
-//! plugins is a marker. Reading needs no owner.
+//! Plugins write a marker file into the lock directory; the other hosts create their lock file there.
+//! Each then looks for the file of the other kind. So if a plugin and another host come at once, at
+//! most one of them may write. Reading needs no owner.
 //!
-//! A marker holds the second of its own modification time. In a copy the two differ, so a marker that
-//! came with a copy is ignored. A copy that keeps times has to be handed over: that of `cp -a`, and each
-//! one on Windows and macOS. `tests/owners.json` tests on every host which markers hold.
+//! A marker file contains its own modification time, in seconds. In a copy, the file has another time,
+//! so the marker is ignored. A copy that keeps times has to be handed over: a copy by `cp -a`, and any
+//! copy on Windows and macOS. `tests/owners.json` tests on every host which markers count.
 
 use std::io::Write;
 use std::path::Path;
@@ -26,16 +26,16 @@ pub const LOCK_FILE: &str = "turn.sqlite";
 /// The marker of plugins that own a place.
 const OWNER: &str = "plugin.owner";
 
-/// The marker of a plugin that wants to own a place, and has not looked for other hosts yet. It is
-/// renamed to [`OWNER`], so whoever looks for both looks for this one first.
+/// The marker of a plugin that wants to own a place, and has not looked for other hosts yet. The plugin
+/// renames it to [`OWNER`], so code that looks for both markers has to look for this one first.
 const CLAIM: &str = "plugin.claim";
 
-/// The most bytes of a marker.
+/// The maximum length of a marker in bytes.
 const MAX_BYTES: u64 = 32;
 
-/// Checks that the other hosts do not own a place. A plugin calls it before it takes the place over, so
-/// that it leaves nothing in a place of theirs, and its claim does not refuse them. `location` is the place
-/// for messages.
+/// Checks that the other hosts do not own a place. A plugin calls this before it takes the place over.
+/// So it leaves no file in a place of other hosts, and no claim of it keeps them out. `location` is the
+/// place for messages.
 ///
 /// # Errors
 ///
@@ -44,7 +44,8 @@ const MAX_BYTES: u64 = 32;
 pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     for marker in [CLAIM, OWNER] {
-        // Only the plugin that took the place over last may remove a claim.
+        // Also with a claim, the lock file is not looked for: what becomes of a claim is decided by the
+        // plugin that took the place over last.
         if is_marked(directory, marker).map_err(failed)? {
             return Ok(());
         }
@@ -55,8 +56,8 @@ pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
     }
 }
 
-/// Makes plugins the owner of a place, unless other hosts have written to it. The mark is that of the
-/// plugin.
+/// Makes plugins the owner of a place, unless other hosts have written to it. `mark` is the mark of the
+/// calling plugin.
 ///
 /// # Errors
 ///
@@ -68,7 +69,7 @@ pub fn claim_for_plugins(directory: &Directory, mark: &Mark, location: &str) -> 
         if is_marked(directory, OWNER).map_err(failed)? {
             return Ok(());
         }
-        // A claim of another plugin is kept: another host may have been refused for it.
+        // A claim of another plugin is kept: another host may have been refused because of it.
         if !is_marked(directory, CLAIM).map_err(failed)? {
             check_for_plugins(directory, location)?;
             put(directory, CLAIM, mark.number(), location, || mark.check(location))?;
@@ -87,7 +88,7 @@ pub fn claim_for_plugins(directory: &Directory, mark: &Mark, location: &str) -> 
     }
 }
 
-/// The error of a plugin in a place of the other hosts.
+/// The error for a plugin in a place that other hosts own.
 fn of_hosts(location: &str) -> Error {
     let message = format!(
         "`{location}` is written by hosts that are no plugins: end them, then run `agent-memory \
@@ -96,9 +97,9 @@ fn of_hosts(location: &str) -> Error {
     Error::new(ErrorCode::ReadOnly, message)
 }
 
-/// Checks that plugins do not own a place. A host calls it before it creates the lock file, so that it
-/// leaves none in a place of plugins, and again once it has the lock. `lock_path` is the lock
-/// directory.
+/// Checks that plugins do not own a place. A host calls this before it creates the lock file, so that
+/// it leaves no lock file in a place of plugins, and again once it has the lock. `lock_path` is the
+/// lock directory.
 ///
 /// # Errors
 ///
@@ -107,7 +108,7 @@ fn of_hosts(location: &str) -> Error {
 pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     for marker in [CLAIM, OWNER] {
-        // Usually there is none, and this is one system call.
+        // Usually no marker exists. This check for it is a single system call.
         if kind_at(&lock_path.join(marker), false) == Err(Errno::NOENT) {
             continue;
         }
@@ -138,7 +139,7 @@ pub fn is_of_plugins(directory: &Directory) -> Result<bool, Errno> {
     is_marked(directory, OWNER)
 }
 
-/// Makes plugins the owner of a place. The caller has its lock.
+/// Makes plugins the owner of a place. The caller has the lock of the place.
 ///
 /// # Errors
 ///
@@ -159,8 +160,8 @@ pub fn take_from_plugins(directory: &Directory) -> Result<(), Errno> {
     directory.sync()
 }
 
-/// Whether the marker is there and no copy. A marker that a loss of power has torn counts as absent:
-/// its plugin had not written yet.
+/// Whether the marker exists and did not come with a copy. A marker that is incomplete after a loss of
+/// power counts as missing: its plugin had not written to the place yet.
 fn is_marked(directory: &Directory, marker: &str) -> Result<bool, Errno> {
     let Some(text) = directory.read_start(marker, MAX_BYTES)? else { return Ok(false) };
     let Some(found) = directory.metadata(marker)? else { return Ok(false) };
@@ -175,8 +176,8 @@ fn remove(directory: &Directory, name: &str) -> Result<(), Errno> {
     }
 }
 
-/// Puts a marker in the place of any other, at once. No other writer has this number. `check` is called
-/// just before.
+/// Writes a marker, replacing an existing one atomically. `writer` is a number that no other writer
+/// has. `check` is called just before the replacement.
 fn put(
     directory: &Directory,
     marker: &str,

@@ -15,7 +15,7 @@ pub fn document(path: &str) -> Result<Vec<&str>, Error> {
     segments(path).map_err(|reason| refused(path, reason))
 }
 
-/// The segments of a directory's path. The root has none.
+/// The segments of a directory's path. The path of the root is empty and has no segments.
 pub(crate) fn directory(path: &str) -> Result<Vec<&str>, Error> {
     if path.is_empty() {
         return Ok(Vec::new());
@@ -28,14 +28,16 @@ pub(crate) fn temporary(name: &str) -> String {
     temporary_with(name, TEMPORARY_SUFFIX)
 }
 
-/// The same, for the plugin with this number.
+/// The name of the temporary file that the plugin with this number writes beside a document.
 pub(crate) fn temporary_of_plugin(name: &str, number: u64) -> String {
     temporary_with(name, &format!(".{number}{TEMPORARY_SUFFIX}"))
 }
 
-/// The number of the plugin that has a temporary file of this name; none if no plugin has it.
+/// The number of the plugin in the name of its temporary file. `None` if the name is not that of a
+/// plugin's temporary file.
 pub(crate) fn plugin_of_temporary(temporary: &str) -> Option<u64> {
-    // A new database and the document `7` have such a name without one of a document in front.
+    // The temporary file of a new database, or of the document `7`, has a number, but no document's
+    // name before the number.
     let (document, number) = temporary.strip_suffix(TEMPORARY_SUFFIX)?.rsplit_once('.')?;
     if document.is_empty() { None } else { number.parse().ok() }
 }

@@ -45,7 +45,7 @@ impl Grant {
         Ok(Grant { canonical })
     }
 
-    /// A grant by the canonical path that its directory had earlier.
+    /// A grant of the canonical path of an earlier grant. Does not look at the file system.
     pub fn from_canonical(canonical: PathBuf) -> Self {
         Grant { canonical }
     }
@@ -59,7 +59,7 @@ impl Grant {
 /// A granted repository.
 #[derive(Debug)]
 pub struct Repository {
-    /// The canonical path of its top level.
+    /// The canonical path of the repository's top level.
     pub top_level: PathBuf,
     /// The path as the caller gave it.
     pub named: String,
@@ -76,8 +76,8 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// `not-granted` if no grant covers it (the message says how to grant it), if it is not the top
-    /// level of its repository (the message names the top level), or if its `.git` cannot be
+    /// `not-granted` if no grant covers the path (the message says how to grant it), if it is not the
+    /// top level of its repository (the message names the top level), or if its `.git` cannot be
     /// trusted with the lock; `not-found`, `permission`, `invalid-path`.
     pub fn resolve(name: &str, grants: &[Grant]) -> Result<Self, Error> {
         let path = &from_written(name);
@@ -200,7 +200,8 @@ fn git_directory(top_level: &Path, kind: Kind, name: &str) -> Result<PathBuf, Er
     Ok(target)
 }
 
-/// The git directory that a `.git` file names.
+/// The git directory that a `.git` file names. `None` if the file names no path, or the path is
+/// missing or has no `HEAD`.
 fn pointed_at(top_level: &Path) -> Result<Option<PathBuf>, Errno> {
     let text = read_small(top_level, ".git")?;
     let Some(target) = text.as_deref().and_then(|text| text.strip_prefix("gitdir: ")) else {
@@ -250,7 +251,7 @@ pub(crate) fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathB
     Ok(path.filter(|path| path.to_str().is_some()))
 }
 
-/// The text of a file, or `None` if it is not a regular file or too large.
+/// The text of a file, or `None` if the file is missing, not a regular file or too large.
 pub(crate) fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
     let file = match Directory::open(directory)?.open_file(name)? {
         Found::File(file, found) if found.size <= MAX_GIT_FILE_BYTES => file,
@@ -262,7 +263,7 @@ pub(crate) fn read_small(directory: &Path, name: &str) -> Result<Option<String>,
     Ok(read.map(|_| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// `HEAD` may be a symbolic link, as old versions of Git made it, and may dangle.
+/// Whether a directory has a `HEAD`. Old versions of Git made it a symbolic link, which may dangle.
 fn has_head(git_directory: &Path) -> Result<bool, Errno> {
     Ok(matches!(found(git_directory, "HEAD")?, Some(Kind::File | Kind::Link)))
 }

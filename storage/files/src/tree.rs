@@ -56,7 +56,7 @@ impl Tree {
         &self.0.cache
     }
 
-    /// The segments of a document's path.
+    /// The segments of a document's path. Refuses a path that begins with a reserved name.
     pub(crate) fn segments<'a>(&self, area: Area, path: &'a str) -> Result<Vec<&'a str>, Error> {
         let segments = path::document(path)?;
         self.check_own(area, path, &segments)?;
@@ -87,8 +87,8 @@ impl Tree {
     /// Lists as [`list`](Documents::list), and removes the temporary files that killed writers have
     /// left. The caller holds the lock of the place; `is_locked` returns whether it still does.
     ///
-    /// In a place with databases they stay: another process may be making a database under such a
-    /// name, without the lock.
+    /// In a place with databases, the temporary files stay: another process, without the lock, may be
+    /// making a database under such a name.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Tree {
             let name = name.map_err(failed)?;
             if path::is_temporary(&name) {
                 if may_clean() {
-                    // It does no harm if it stays.
+                    // A temporary file that stays does no harm.
                     let _ = found.remove_file(&name);
                 }
                 continue;
@@ -139,13 +139,13 @@ impl Tree {
         }
         names.sort();
         let statuses = found.statuses(&names).map_err(failed)?;
-        // One without a status was removed since the directory was read.
+        // An entry without a status was removed since the directory was read.
         let entry = |(name, status): (_, Option<Status>)| Some(Entry { name, status: status? });
         Ok(Some(names.into_iter().zip(statuses).filter_map(entry).collect()))
     }
 
-    /// The directory at the segments of a path. `None` if it or one of its parents is missing, or the
-    /// place has no documents.
+    /// Opens the directory at the segments of a path. `None` if it or one of its parents is missing, or
+    /// the place has no documents.
     fn find_directory(&self, area: Area, segments: &[&str]) -> Result<Option<Directory>, Error> {
         if area == Area::Documents && !self.0.layout.has_documents() {
             return Ok(None);

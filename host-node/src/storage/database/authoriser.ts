@@ -33,18 +33,18 @@ const writeActions = new Set([
 ])
 
 /**
- * Decides which statements a call may run. A statement may not reach beyond the database, and its effect on the
- * connection may not outlive the call.
+ * Decides which statements a call may run. A statement may use only this database, and must not change settings of the
+ * connection beyond the call.
  *
  * @see https://www.sqlite.org/c3ref/set_authorizer.html
  */
 export class Authoriser {
-  /** Whether something was denied since `reset`. SQLite's own error does not always tell. */
+  /** Whether an action was denied since `reset`. SQLite's own error does not always tell. */
   hasDenied = false
   /** Whether a statement that was prepared since `reset` changes something. */
   hasChanges = false
   #isHost = false
-  /** Node before 24.10 has no authoriser: the text of a statement decides. */
+  /** Whether the text of a statement decides, since Node before 24.10 has no authoriser. */
   readonly #judgesText: boolean
 
   constructor(database: DatabaseSync) {
@@ -65,7 +65,9 @@ export class Authoriser {
     this.hasChanges = false
   }
 
-  /** Looks at the text of a call's statement before it is prepared. Returns false if it is denied. */
+  /**
+   * In Node before 24.10, checks the text of a call's statement before it is prepared. Returns false if it is denied.
+   */
   admits(sql: string): boolean {
     if (!this.#judgesText) return true
     const verdict = judge(sql)

@@ -12,7 +12,7 @@ import { poll, type Wait } from './poll.ts'
 import { maxBytes, prepare, type Prepared } from './prepare.ts'
 import { accessErrorOf, immutableFile, type ImmutableFile } from './immutable.ts'
 
-/** The most prepared statements that a connection caches. */
+/** The maximum number of prepared statements in the cache of a connection. */
 const maxCachedStatements = 128
 
 /**
@@ -42,7 +42,7 @@ type Synchronous = 'FULL' | 'NORMAL' | 'OFF'
 export class Connection {
   readonly database: DatabaseSync
   readonly authoriser: Authoriser
-  /** Whether it can only read. */
+  /** Whether the connection can only read. */
   readonly isReadOnly: boolean
   /** Set if SQLite reads the file as immutable. Such a connection serves one call only. */
   readonly immutable: ImmutableFile | undefined
@@ -53,7 +53,7 @@ export class Connection {
   readonly #statements = new Map<string, Prepared>()
   /** The host's own prepared statements, which no call can use. */
   readonly #hostStatements = new Map<string, StatementSync>()
-  /** Whether the database is known not to be new. */
+  /** Whether the database is known to have pages, so that it is not new. */
   #hasPages = false
 
   constructor(path: string, synchronous: Synchronous, timer: StatementTimer, immutable?: ImmutableFile) {

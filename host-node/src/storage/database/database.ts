@@ -22,10 +22,10 @@ export interface DatabaseOptions {
 
 const noTimer: StatementTimer = { start: () => {}, end: () => {} }
 
-/** A read transaction sees the state of its first read. */
+/** The first read of a read transaction, which fixes the state that the transaction sees. */
 const firstRead = 'SELECT 1 FROM sqlite_schema LIMIT 1'
 
-/** How long a transaction waits for SQLite's own lock, on the clock `monotonic`. */
+/** The wait of a transaction for SQLite's own lock, on the clock `monotonic`. */
 interface LockWait {
   /** When the call began to wait. */
   readonly since: number
@@ -75,11 +75,11 @@ export class Databases {
   }
 }
 
-/** The most databases that stay open between calls. */
+/** The maximum number of databases that stay open between calls. */
 const maxCachedDatabases = 16
 
 /**
- * A database of one thread: one SQLite file, with one writer at a time over threads, processes and hosts.
+ * A database in one thread: one SQLite file. Of all threads, processes and hosts, one at a time may write to it.
  *
  * A writer first takes the lock of the database's place, unless the database is derived. Then it takes SQLite's own
  * lock, for which it may have to wait: other programs do not know the place's lock.
@@ -120,7 +120,7 @@ export class Database {
     if (connection.isReadOnly) throw readOnlyError(this.file.location)
   }
 
-  /** Begins a transaction. The caller of a write transaction holds the place's lock until `onEnd`, if there is one. */
+  /** Begins a transaction. For a write transaction, the caller holds the lock of `file.lock`, if any, until `onEnd`. */
   begin(mode: 'read' | 'write', onEnd: () => void = () => {}, lockWait?: LockWait): Transaction {
     if (mode === 'write') this.checkWritable()
     const connection = this.#openConnection()

@@ -3,14 +3,14 @@ import type { Kind } from '../../generated/component/interfaces/agent-memory-sto
 import type { Lockable } from '../lock.ts'
 import type { Tree } from '../places.ts'
 
-/** The file of a database, and its lock. Its functions work as long as the tree of its place is open. */
+/** The file of a database, and its lock. `lock` and `check` work as long as the tree of its place is open. */
 export interface DatabaseFile {
   readonly path: string
   /** The path of the file as a person would write it, for messages. */
   readonly location: string
-  /** What its writers lock; undefined for a derived database. */
+  /** The place that writers of the database lock. Undefined for a derived database. */
   readonly lock: Lockable | undefined
-  /** Checks that the file exists, and that no symbolic link leads to it. With `create`, makes it where it is missing. */
+  /** Checks that the file exists, and that no symbolic link leads to it. With `create`, makes a missing file. */
   readonly check: (create: boolean) => void
 }
 

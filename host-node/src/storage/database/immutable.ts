@@ -18,8 +18,8 @@ export interface ImmutableFile {
 }
 
 /**
- * A database in a directory that this process may not write, for SQLite to read as immutable. Throws if SQLite could
- * not open the database for another reason, which `error` gives.
+ * The file of a database that SQLite cannot open, since this process may not write its directory, but can read as
+ * immutable. `error` is SQLite's error; throws if it has another reason.
  *
  * In WAL mode even a reader needs the index file (`-shm`), which SQLite cannot create in such a directory. Without a
  * log (`-wal`) the database file is complete, so SQLite may ignore the index and read the file as immutable. After each

@@ -1,10 +1,10 @@
 import { monotonic, sleep } from '../../time.ts'
 import { isBusy } from '../sqlite-error.ts'
 
-/** How often a waiting call tries again, in milliseconds. SQLite's busy handler waits longer each time: it is unfair. */
+/** The pause between attempts, in milliseconds. SQLite's busy handler is not used: its growing pauses are unfair. */
 const pollInterval = 1
 
-/** How long a call waits for SQLite's lock. */
+/** The wait of a call for SQLite's lock. */
 export interface Wait {
   /** When the wait ends, on the clock `monotonic`. */
   readonly until: number

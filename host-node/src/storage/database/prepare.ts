@@ -3,7 +3,7 @@ import { primaryCode, Sqlite } from '../sqlite-error.ts'
 import type { Authoriser } from './authoriser.ts'
 import { notGrantedError, notOneStatementError } from './error.ts'
 
-/** The most bytes of a query's rows, and of a statement's parameters: 16 MiB. */
+/** The maximum size of a query's rows and of a statement's parameters: 16 MiB. */
 export const maxBytes = 16 * 1024 * 1024
 
 /** The most parameters that SQLite accepts. */
@@ -12,7 +12,7 @@ const maxParameters = 32_766
 /** A prepared statement of a call. */
 export interface Prepared {
   readonly statement: StatementSync
-  /** Whether it can change something. */
+  /** Whether the statement may change the database. */
   readonly isWrite: boolean
   readonly parameterCount: number
 }
@@ -28,7 +28,7 @@ export function prepare(database: DatabaseSync, authoriser: Authoriser, sql: str
   return { statement, isWrite, parameterCount: countParameters(statement) }
 }
 
-/** Only white space, comments and semicolons. */
+/** Matches a text of only white space, comments and semicolons. */
 const blank = /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))*$/
 
 function isBlank(sql: string): boolean {
@@ -36,13 +36,13 @@ function isBlank(sql: string): boolean {
 }
 
 /**
- * Statements that write and may not ask the authoriser: `VACUUM`, and others if there is nothing to change, such as
- * `DROP TABLE IF EXISTS`.
+ * Matches statements that write, but for which SQLite may not call the authoriser: `VACUUM`, and statements such as
+ * `DROP TABLE IF EXISTS` if there is nothing to change.
  */
 const unreportedWrite =
   /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:explain\s+(?:query\s+plan\s+)?)?(?:alter|analyze|create|drop|reindex|vacuum)\b/i
 
-/** Whether values bind `?1` by their position. Node 22 takes it for a name. */
+/** Whether Node binds values to `?1`, `?2`, ... by position. Node 22 takes `?1` for a name. */
 const bindsByPosition = (() => {
   const database = new DatabaseSync(':memory:')
   try {
@@ -64,8 +64,8 @@ export function iterate(
 }
 
 /**
- * The number of parameters of a statement. Node has no function for it, but binding too many fails. So this binds more
- * and more, and never runs the statement.
+ * The number of parameters of a statement. Node has no function for it, but binding too many values fails. So this
+ * finds the largest number that can be bound, by a binary search. The statement never runs.
  */
 function countParameters(statement: StatementSync): number {
   const accepts = (count: number) => {

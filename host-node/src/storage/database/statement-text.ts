@@ -1,6 +1,6 @@
 import { isPragmaGranted } from './pragmas.ts'
 
-/** What the text of one statement tells: whether a call may run it, and whether it changes something. */
+/** The verdict on a statement by its text: a call may run it and it only reads, it may write, or it is denied. */
 export type Verdict = 'read' | 'write' | 'denied'
 
 const quotedOrComment = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)/g
@@ -10,8 +10,8 @@ const deniedCall = /\b(?:load_extension|fts3_tokenizer)\s*\(/
 const temporary = /^create\s+temp(?:orary)?\b|\btemp\s*\./
 
 /**
- * Judges a statement for Node before 24.10, which has no authoriser. It goes by the first word: no statement has another
- * one that attaches, sets or ends something inside of it.
+ * Judges a statement by its text, for Node before 24.10, which has no authoriser. The first word decides: a statement
+ * that attaches a database, sets something or ends a transaction cannot be inside of another statement.
  */
 export function judge(sql: string): Verdict {
   const text = sql

@@ -1,5 +1,6 @@
-// SQLite is asked more than once, since Node does not tell: how many parameters a statement takes (it would bind NULL
-// where one is missing), and whether it changed rows (after one that changed none, `run` gives an older one's count).
+// Node tells neither the number of parameters of a statement nor reliably how many rows it changed. It binds NULL to a
+// parameter without a value, and after a statement without changes, `run` returns the count of an earlier statement. So
+// this code asks SQLite for both.
 import { isUtf8 } from 'node:buffer'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type {
@@ -12,7 +13,7 @@ import { StorageError } from '../error.ts'
 import type { Connection } from './connection.ts'
 import { iterate, maxBytes, type Prepared } from './prepare.ts'
 
-/** The bytes that a value counts in addition to its text or blob. */
+/** The bytes that each value counts toward the limit, in addition to the bytes of its text or blob. */
 const valueBytes = 8
 
 type Column = null | bigint | number | string | Uint8Array
@@ -29,7 +30,7 @@ export function query(
     const values = parameters.map(inputOf)
     const rows: Value[][] = []
     let truncated = false
-    /** Whether a text has a replacement character: its bytes may not be UTF-8. */
+    /** Whether a text has a replacement character, which Node may have put in place of bytes that are not UTF-8. */
     let isSuspect = false
     let bytesLeft = maxBytes
     for (const row of run(statement, values)) {
@@ -100,11 +101,11 @@ function checkedStatement(
 }
 
 /**
- * Makes each text of a statement's rows that is not UTF-8 a blob of its bytes. Node replaces invalid bytes by U+FFFD,
- * which a valid text may have too, so this reads the texts as blobs in a second query around the statement.
+ * Replaces each text in a statement's rows that is not UTF-8 by a blob of its bytes. Node replaces invalid bytes by
+ * U+FFFD, which a valid text may also have. So this reads the texts as blobs, by a second query around the statement.
  *
- * A pragma, or a statement that changes rows and returns them, cannot be part of another query. Its texts count as
- * UTF-8.
+ * A pragma, or a statement that changes rows and returns them, cannot be part of another query. Its texts are left as
+ * they are.
  */
 function restoreBytes(
   found: Value[][],

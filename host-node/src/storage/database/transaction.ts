@@ -11,7 +11,7 @@ interface TransactionCallbacks {
   onEnd(): void
 }
 
-/** A transaction. Unless it is committed, it is rolled back: at its end, or when a statement fails. */
+/** A transaction. It is rolled back if it ends without a commit, or when a statement fails. */
 export class Transaction {
   readonly mode: 'read' | 'write'
   readonly #connection: Connection
@@ -36,7 +36,7 @@ export class Transaction {
     return this.#within(() => statements.map((statement) => execute(this.#connection, statement, this.mode)))
   }
 
-  /** Commits. After an error it is rolled back. */
+  /** Commits the transaction. If that fails, the transaction is rolled back. */
   commit(): void {
     this.#check()
     try {

@@ -1,4 +1,4 @@
-//! The directories of a commit: those that it opens, makes, removes and syncs.
+//! The directories that a commit opens, makes, removes and syncs.
 
 use std::collections::BTreeSet;
 
@@ -44,9 +44,9 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Removes the directories that deletions and renames have emptied, and then their empty parents:
-    /// a document may be written where one of them was. One that cannot be removed
-    /// stays, and is no error.
+    /// Removes the directories that deletions and renames have emptied, and then their empty parents,
+    /// so that a later document can have the path of such a directory. A directory that cannot be
+    /// removed stays, without an error.
     pub(super) fn remove_emptied(&mut self) {
         let emptied = self.steps.iter().filter_map(|step| match step.change {
             Change::Delete { .. } => Some(step.parent.clone()),
@@ -70,8 +70,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Syncs the directories in which names have changed. One that another program has removed since,
-    /// because it was empty, needs none: the changes stand.
+    /// Syncs the directories in which names have changed. Skips a directory that another program has
+    /// removed since, because it was empty: the commit succeeds all the same.
     pub(super) fn sync_directories(&mut self) -> Result<(), Error> {
         if self.tree.durability() == Durability::Relaxed {
             return Ok(());
@@ -92,7 +92,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The directory, or `None` if it or one of its parents is missing.
+    /// Opens the directory, or takes the open one. `None` if it or one of its parents is missing.
     pub(super) fn directory(
         &mut self,
         location: &Location<'a>,
@@ -120,11 +120,11 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The directory.
+    /// Opens a directory that has to exist.
     ///
     /// # Errors
     ///
-    /// If it is missing.
+    /// `io` if the directory is missing; those of [`directory`](Self::directory).
     pub(super) fn existing(&mut self, location: &Location<'a>) -> Result<Directory, Error> {
         let missing = || obstacle(Errno::NOENT, &location.1);
         self.directory(location)?.ok_or_else(missing)

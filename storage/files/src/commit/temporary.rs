@@ -107,9 +107,10 @@ impl Attempt<'_> {
         Ok(Some(edited))
     }
 
-    /// Links the old file as the backup, which saves writing its contents again. This needs another
-    /// change of the commit that replaces the document. Otherwise both would stay one file, and an
-    /// editor that writes in place would change the backup.
+    /// Makes a hard link to the document as the temporary file of its backup, instead of a copy. Returns
+    /// false if only a copy is possible: the medium does not link the file, its mode is not private
+    /// enough, or no change of the commit replaces the document. In the last case, document and backup
+    /// would stay one file, and an editor that writes in place would change both.
     fn link_temporary(&mut self, index: usize) -> Result<bool, Error> {
         let Change::Copy { area, from, to, .. } = self.steps[index].change else {
             return Ok(false);
@@ -155,8 +156,8 @@ impl Attempt<'_> {
     }
 }
 
-/// Does the work, and returns its result and the version of the contents. A long document is hashed
-/// at the same time on another thread, if the system has threads.
+/// Does `work`, and returns its result and the version of `contents`. Long contents are hashed at the
+/// same time on another thread, if the system has threads.
 fn while_hashed<T>(contents: &[u8], work: impl FnOnce() -> T) -> (T, String) {
     if contents.len() < LONG {
         return (work(), version_of(contents));

@@ -1,4 +1,4 @@
-//! The facts that a system tells of a file.
+//! The metadata that a file system has about a file.
 
 use agent_memory_storage::{EntryKind, Status};
 
@@ -27,11 +27,11 @@ impl From<std::fs::FileType> for Kind {
 /// The metadata of a file. Equal metadata means that the file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// Its kind.
+    /// The kind of the file.
     pub kind: EntryKind,
     /// The size in bytes.
     pub size: u64,
-    /// The permission bits. Windows has none.
+    /// The permission bits. On Windows always 600.
     pub mode: u32,
     pub(super) inode: u64,
     /// The time of the last change of the bytes, in seconds and nanoseconds.

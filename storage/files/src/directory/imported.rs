@@ -23,7 +23,8 @@ mod bindings {
 
 use bindings::agent_memory::file_system::file_system as host;
 
-/// The errors that this crate or a message tells apart. All others are `EIO` here.
+/// Converts the host's name of an error. A name that neither this crate nor a message tells apart
+/// becomes `EIO`.
 fn errno(name: String) -> Errno {
     match name.as_str() {
         "EACCES" => Errno::ACCESS,
@@ -157,7 +158,7 @@ impl Directory {
         self.0.create_directory(name, mode).map_err(errno)
     }
 
-    /// Links a file to a name in another directory.
+    /// Makes a hard link to the file `from`, with the name `to` in the directory `other`.
     pub fn link_into(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         self.0.link(from, &other.0, to).map_err(errno)
     }
@@ -189,16 +190,16 @@ impl Directory {
     }
 }
 
-/// How many bytes are read at once: a call of the host costs more than to copy some.
+/// The number of bytes that one call of the host reads. It is large, since each call is expensive.
 const READ_BYTES: u32 = 256 * 1024;
 
 /// An open file of the host.
 #[derive(Debug)]
 pub struct File {
     host: host::File,
-    /// Bytes that were read, and how many of them are taken.
+    /// The bytes that the last call of the host read, and the number of these already returned.
     read: (Vec<u8>, usize),
-    /// Whether the host has no more.
+    /// Whether the last call of the host reached the end of the file.
     is_at_end: bool,
 }
 

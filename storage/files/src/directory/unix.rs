@@ -18,7 +18,8 @@ const SEARCH: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const SEARCH: OFlags = OFlags::RDONLY;
 
-/// Does not wait for the other end of a FIFO, and does not take a terminal as its own.
+/// Opens a file without following a link, without waiting for the other end of a FIFO, and without
+/// making a terminal the controlling terminal.
 const FILE: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
@@ -182,7 +183,7 @@ impl Directory {
         rustix::fs::mkdirat(&*self.0, name, mode_bits(mode))
     }
 
-    /// Links a file to a name in another directory.
+    /// Makes a hard link to the file `from`, with the name `to` in the directory `other`.
     pub fn link_into(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         rustix::fs::linkat(&*self.0, from, &*other.0, to, AtFlags::empty())
     }
@@ -231,18 +232,18 @@ impl Directory {
         rustix::fs::chmodat(&*self.0, name, mode_bits(mode), AtFlags::empty())
     }
 
-    /// Whether this process may read a file in it.
+    /// Succeeds if this process may read the file `name` in this directory.
     pub fn readable_file(&self, name: &str) -> Result<(), Errno> {
         rustix::fs::accessat(&*self.0, name, rustix::fs::Access::READ_OK, AtFlags::EACCESS)
     }
 
-    /// Whether this process may create a file in it.
+    /// Succeeds if this process may create files in this directory.
     pub fn writable(&self) -> Result<(), Errno> {
         let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
         rustix::fs::accessat(&*self.0, ".", access, AtFlags::EACCESS)
     }
 
-    /// Whether this process may read and write a file in it.
+    /// Succeeds if this process may read and write the file `name` in this directory.
     pub fn may_use(&self, name: &str) -> Result<(), Errno> {
         let access = rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK;
         rustix::fs::accessat(&*self.0, name, access, AtFlags::EACCESS)

@@ -1,4 +1,4 @@
-//! The errors of Windows. `NTSTATUS` and Win32 codes that have a name in POSIX become that.
+//! The errors of Windows. Win32 codes with an equivalent in POSIX become that error.
 
 use windows_sys::Win32::Foundation as win32;
 
@@ -59,7 +59,7 @@ impl Errno {
         error.raw_os_error().map(|code| Errno::from_win32(code as u32))
     }
 
-    /// The number of an error without a name.
+    /// The Win32 code of an error without an equivalent in POSIX. For the others, a negative number.
     pub fn raw_os_error(self) -> i32 {
         self.0
     }

@@ -16,13 +16,13 @@ use crate::{Directories, FamilyBase, Members, Registered};
 pub struct FamilyGrant {
     /// The component's name for the family.
     pub label: String,
-    /// Its places.
+    /// The places of the family.
     pub members: FamilyMembers,
     /// The home directory, for `~/` in a path. No place may be the home directory or contain it.
     /// The directories below it count as the user's own: the lists of directories of the system do
     /// not apply to them. `None`: a path with `~/` is refused.
     pub home: Option<PathBuf>,
-    /// The directory for new places. Places below it are for their owner alone.
+    /// The directory for new places. Files of places below it are created for their owner alone.
     pub data_directory: Option<PathBuf>,
     /// The names of the kept databases of each place.
     pub databases: Vec<String>,
@@ -42,7 +42,7 @@ pub enum FamilyMembers {
     Fixed(BTreeMap<String, PathBuf>),
 }
 
-/// The facts that a grant of a family has found out.
+/// A grant of a family, which another thread or process can restore without the file system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GrantedFamily {
     label: String,
@@ -94,7 +94,7 @@ impl Family {
         Ok(family)
     }
 
-    /// The family that was granted elsewhere.
+    /// The family of a grant that another thread or process has made.
     pub(super) fn restore(granted: GrantedFamily, format: Arc<dyn RegistryFormat>) -> Self {
         let source = match &granted.registry {
             None => Source::Fixed(granted.members()),
@@ -106,16 +106,16 @@ impl Family {
         Family { granted, source }
     }
 
-    /// The facts that its grant has found out.
+    /// The grant of the family, for [`restore`](Self::restore).
     pub(super) fn granted(&self) -> &GrantedFamily {
         &self.granted
     }
 
-    /// The registry that lists its places.
+    /// The registry that lists the places of the family.
     ///
     /// # Errors
     ///
-    /// `not-granted` if the embedding program has listed them.
+    /// `not-granted` if the embedding program has listed the places.
     pub fn registry(&self) -> Result<&Registry, Error> {
         match &self.source {
             Source::Registry(registry) => Ok(registry),
@@ -130,7 +130,7 @@ impl Family {
         }
     }
 
-    /// Its places at this moment.
+    /// The places that the family has at this moment.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Family {
         }
     }
 
-    /// The paths at which no other place may be.
+    /// The paths with which no other place may overlap: of the registry, or of the listed places.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         match &self.source {
             Source::Registry(registry) => vec![registry.path()],
@@ -153,7 +153,7 @@ impl Family {
         }
     }
 
-    /// The names of all places, also of those that cannot be opened.
+    /// The names of all places, including places that cannot be opened.
     pub(super) fn names(&self) -> Result<Vec<String>, Error> {
         Ok(self.members()?.names())
     }
@@ -162,8 +162,8 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name or its
-    /// directory is missing, `not-granted` if its path is refused; `permission`, `io`.
+    /// `invalid-path` if a place cannot have this name, `not-found` if the family has no such place or
+    /// its directory is missing, `not-granted` if its path is refused; `permission`, `io`.
     pub(super) fn place(&self, name: &str, others: &Directories) -> Result<GrantedPlace, Error> {
         if name.is_empty() {
             let message =
@@ -179,7 +179,8 @@ impl Family {
         Ok(GrantedPlace::from_group(directory, is_private, self.granted.databases.clone()))
     }
 
-    /// Whether only the owner may read a place.
+    /// Whether files and directories of a place are created so that only the owner may read them: true
+    /// below the data directory.
     pub fn is_private(&self, directory: &Path) -> bool {
         self.granted.base.is_private(directory)
     }

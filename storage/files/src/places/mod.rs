@@ -1,7 +1,7 @@
 //! The places that a host grants: repositories, named places, and families with their registries.
 //!
-//! [`Places`] has the grants, and opens a granted place: its layout, and the names of its databases.
-//! It locks nothing and opens no database: that is the host's.
+//! [`Places`] has the grants. Opening a granted place returns its layout and the names of its
+//! databases. The host itself takes locks and opens databases.
 
 mod family;
 mod named;
@@ -34,7 +34,8 @@ pub struct Places {
 #[derive(Debug, Default)]
 struct KnownPlace {
     granted: Option<Granted>,
-    /// A grant that the file system refused. Each call that needs the place tries it again.
+    /// A grant that is still to be made, for example because the file system refused it. Each call that
+    /// needs the place tries again to make it.
     wanted: Option<Wanted>,
     /// The error message if no place is granted under the label.
     missing: String,
@@ -57,7 +58,8 @@ impl Wanted {
         }
     }
 
-    /// Its path, canonical as far as it exists. None if the embedding program lists its places.
+    /// The path of the place, or of the family's registry, with its existing part made canonical.
+    /// `None` for a family whose places the embedding program lists.
     fn path(&self) -> Option<PathBuf> {
         match self {
             Wanted::Place(place) => Some(as_far_as_it_exists(&place.path)),
@@ -76,7 +78,7 @@ enum Granted {
     Family(Arc<Family>),
 }
 
-/// A grant of [`Places::granted`], for [`Places::restore`].
+/// A grant that [`Places::resolved`] returns and [`Places::restore`] takes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Resolved {
@@ -84,10 +86,10 @@ pub enum Resolved {
     Family(GrantedFamily),
 }
 
-/// A granted place that exists, or can be made.
+/// A granted place that was opened. Its directories need not exist yet.
 #[derive(Debug)]
 pub struct Opened {
-    /// Its layout.
+    /// The layout of the place.
     pub layout: Layout,
     /// The named place. `None` for a repository.
     pub named: Option<Arc<GrantedPlace>>,
@@ -98,7 +100,7 @@ impl KnownPlace {
         self.wanted.clone().filter(|_| self.granted.is_none())
     }
 
-    /// The paths in which and around which no other place may be.
+    /// The paths with which no other place may overlap.
     fn paths(&self) -> Vec<PathBuf> {
         match (&self.granted, &self.wanted) {
             (Some(granted), _) => granted.paths(),
@@ -139,8 +141,8 @@ impl Places {
         self.grants.write().unwrap_or_else(PoisonError::into_inner).push(grant);
     }
 
-    /// The places of callers that reach no named place: the same repositories. `missing` is the error
-    /// message for each known label.
+    /// The places for callers that reach no named place: the same granted directories of repositories,
+    /// and no place under any label. `missing` is the error message for each known label.
     #[must_use]
     pub fn of_repositories(&self, missing: &str) -> Places {
         let places = Places::default();
@@ -212,7 +214,8 @@ impl Places {
         self.known_mut().entry(label).or_default().wanted = Some(wanted);
     }
 
-    /// The place that is granted under a label, for the [`Places`] of another thread or process.
+    /// The place that is granted under a label, for the [`Places`] of another thread or process. `None`
+    /// if no place is granted under it.
     pub fn resolved(&self, label: &str) -> Option<Resolved> {
         Some(match self.known().get(label)?.granted.as_ref()? {
             Granted::Place(place) => Resolved::Place((**place).clone()),
@@ -220,7 +223,8 @@ impl Places {
         })
     }
 
-    /// Grants what was granted under a label elsewhere, without another look at the file system.
+    /// Grants a place that another thread or process granted under this label. Does not look at the
+    /// file system again.
     pub fn restore(&self, label: &str, resolved: Resolved, format: Arc<dyn RegistryFormat>) {
         let granted = match resolved {
             Resolved::Place(place) => Granted::Place(Arc::new(place)),
@@ -243,8 +247,9 @@ impl Places {
         Ok(())
     }
 
-    /// The directory of the place that is granted under a label: itself, or the directory of its
-    /// file. The part that existed at the grant is canonical. A family has none.
+    /// The directory of the place that is granted under a label. For a place that is a file, the file's
+    /// directory. The part that existed at the grant is canonical. `None` for a family, and for a label
+    /// without a grant.
     pub fn directory(&self, label: &str) -> Option<PathBuf> {
         match self.known().get(label)?.granted.as_ref()? {
             Granted::Place(place) => Some(place.directory.clone()),
@@ -252,7 +257,7 @@ impl Places {
         }
     }
 
-    /// The directories of the named places, and those of the registries, without repetition. They
+    /// The directories of the named places and of the registries, without repetition. The directories
     /// need not exist.
     ///
     /// # Errors
@@ -280,14 +285,14 @@ impl Places {
 
     /// Opens a place. Creates nothing.
     ///
-    /// `more_roots` are granted for this call only. Roots that are not directories are ignored. Of
-    /// the repositories, those outside of the directories `only` are as if they were not granted.
+    /// `more_roots` are granted for this call only. Roots that are not directories are ignored. With
+    /// `only`, repositories outside of these directories count as not granted.
     ///
     /// # Errors
     ///
-    /// `not-granted` if no grant covers it (the message says how to grant it), if it is not the top
-    /// level of its repository (the message names the top level), or if its `.git` cannot be
-    /// trusted with the lock; `not-found`, `permission`, `invalid-path`. With `only` the message
+    /// `not-granted` if no grant covers the place (the message says how to grant it), if it is not the
+    /// top level of its repository (the message names the top level), or if its `.git` cannot be
+    /// trusted with the lock; `not-found`, `permission`, `invalid-path`. With `only`, the message
     /// does not tell whether a repository outside exists.
     pub fn open(
         &self,
@@ -318,11 +323,12 @@ impl Places {
         Ok(Opened { layout: granted.layout()?, named: Some(granted) })
     }
 
-    /// The granted repositories: the granted directories that have a `.git`, in byte order. One
-    /// without it may hold several repositories. Those that cannot be opened are among them: opening
-    /// one tells why.
+    /// The paths of the granted directories that have a `.git`, in byte order. Repositories in a
+    /// granted directory without a `.git` are not listed. Repositories that cannot be opened are
+    /// listed: the error of opening one tells why.
     ///
-    /// `more_roots` are granted for this call only. With `only` those in these directories alone.
+    /// `more_roots` are granted for this call only. With `only`, repositories outside of these
+    /// directories are not listed.
     pub fn repositories(&self, more_roots: &[PathBuf], only: Option<&[PathBuf]>) -> Vec<String> {
         let is_repository = |grant: &Grant| kind_at(&grant.path().join(".git"), false).is_ok();
         let grants = self.grants_within(more_roots, only);
@@ -334,7 +340,7 @@ impl Places {
         names
     }
 
-    /// The names of the places with a label, in byte order. A place that is alone has an empty name.
+    /// The names of the places under a label, in byte order. A single place has an empty name.
     ///
     /// # Errors
     ///
@@ -361,7 +367,7 @@ impl Places {
         }
     }
 
-    /// The directories and files of the places with other labels, and the registry of this one.
+    /// The directories and files of the places under other labels, and the registry of this label.
     pub fn others(&self, label: &str) -> Directories {
         let known = self.known();
         let mut others = directories_but(&known, label);
@@ -399,8 +405,8 @@ impl Places {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The granted directories: those that lie in one of `only`, and of a larger one the part that is
-    /// one of `only`.
+    /// The granted directories, restricted to `only` if given: a grant within a directory of `only` is
+    /// kept; a grant that contains directories of `only` is replaced by these.
     fn grants_within(&self, more_roots: &[PathBuf], only: Option<&[PathBuf]>) -> Vec<Grant> {
         let grants = self.grants.read().unwrap_or_else(PoisonError::into_inner);
         let more = more_roots.iter().filter_map(|root| Grant::new(root).ok());
@@ -410,7 +416,7 @@ impl Places {
             let within = only.iter().any(|only| grant.path().starts_with(only));
             let parts = only.iter().filter(|only| only.starts_with(grant.path()));
             let parts = parts.filter_map(|part| Grant::new(part).ok());
-            // A link may have come in the place of the part.
+            // A symbolic link may have replaced a directory of `only`.
             let parts = parts.filter(|part| only.iter().any(|only| part.path() == only));
             if within { vec![grant.clone()] } else { parts.collect() }
         };
@@ -418,8 +424,8 @@ impl Places {
     }
 }
 
-/// The error of a repository, for somebody who reaches only some: it names nothing else, and does not
-/// tell whether the repository exists.
+/// The error of opening a repository, for a caller who reaches only some repositories: it has no other
+/// path, and does not tell whether the repository exists.
 fn out_of_reach(name: &str, error: Error) -> Error {
     match error.code {
         ErrorCode::NotGranted | ErrorCode::NotFound => {
@@ -430,7 +436,8 @@ fn out_of_reach(name: &str, error: Error) -> Error {
     }
 }
 
-/// Checks that a place is in no other one and around none. `path` is its path as it was given.
+/// Checks that the paths of a place overlap no place under another label. `path` is the path of the
+/// place as it was given, for the message.
 fn check_apart(
     known: &BTreeMap<String, KnownPlace>,
     label: &str,
@@ -445,7 +452,7 @@ fn check_apart(
     Err(Error::new(ErrorCode::InvalidPath, message))
 }
 
-/// The directories and files of all places but that of a label.
+/// The directories and files of all places except those under `label`.
 fn directories_but(known: &BTreeMap<String, KnownPlace>, label: &str) -> Directories {
     let mut others = Directories::default();
     for (other, known) in known.iter().filter(|(other, _)| *other != label) {

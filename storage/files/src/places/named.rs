@@ -15,14 +15,14 @@ use crate::{Kind, Layout, OWN, canonical, display, io_error, is_absolute, kind_a
 pub struct NamedPlace {
     /// The component's name for the place.
     pub label: String,
-    /// Its form on the file system.
+    /// The form of the place on the file system.
     pub kind: NamedPlaceKind,
-    /// Its path. It is created at its first use.
+    /// The path of the place. A missing directory or file is created at its first use.
     pub path: PathBuf,
-    /// Whether only the owner may read it (modes 700 and 600). Otherwise modes follow the umask.
+    /// Whether only the owner may read the place (modes 700 and 600). Otherwise modes follow the umask.
     pub is_private: bool,
-    /// The names of its kept databases. A file is the database of the one name, whatever the file is
-    /// called.
+    /// The names of the place's kept databases. A place that is a file has one: the component's name for
+    /// the database, whatever the file is called.
     pub databases: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct NamedPlace {
 pub enum NamedPlaceKind {
     /// A directory with documents and databases.
     Directory,
-    /// A database file, without documents. Its lock directory stands beside it.
+    /// A database file, without documents. Its lock directory is beside it.
     File,
 }
 
@@ -40,7 +40,7 @@ pub enum NamedPlaceKind {
 pub struct GrantedPlace {
     /// The directory, or the directory of the file. The part that existed at the grant is canonical.
     pub directory: PathBuf,
-    /// The name of the file if the place is one.
+    /// The name of the file. `None` if the place is a directory.
     file: Option<String>,
     /// The path as it was given, for messages.
     location: String,
@@ -106,7 +106,7 @@ impl FileLocation {
     }
 }
 
-/// A path to be granted, for errors.
+/// A path to be granted, and its label for messages.
 struct NewPath<'a> {
     label: &'a str,
     path: &'a Path,
@@ -120,8 +120,8 @@ impl NewPath<'_> {
         Error::new(ErrorCode::InvalidPath, message)
     }
 
-    /// As [`refused`](Self::refused), for what stands at the path now. The detail tells that it may
-    /// be moved away while the host runs.
+    /// The error if something else is at the path now. Its `detail` makes it an error that
+    /// [`may_pass`]: a person may move that away while the host runs.
     fn occupied(&self, reason: &str, detail: &str) -> Error {
         Error { detail: Some(detail.to_owned()), ..self.refused(reason) }
     }
@@ -147,7 +147,7 @@ impl NewPath<'_> {
         Ok(if trimmed.is_empty() { "/" } else { trimmed }.to_owned())
     }
 
-    /// The canonical path of a directory, as far as it exists.
+    /// The path of a directory, with its existing part made canonical.
     fn directory(&self, absolute: &Path) -> Result<PathBuf, Error> {
         for above in absolute.ancestors() {
             let canonical = match canonical(above) {

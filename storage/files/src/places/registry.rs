@@ -1,6 +1,6 @@
-//! Registries: files that list the places of a family. A person may edit one at any time, so it is
-//! read whenever it is needed, and parsed when it has changed. It has a lock of its own, which is
-//! released before the lock of a place is asked for.
+//! Registries: files that list the places of a family. A person may edit a registry at any time, so its
+//! file is read at each use, and parsed if it has changed. A registry has a lock of its own, which is
+//! released before the lock of a place is requested.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -41,9 +41,9 @@ pub trait RegistryFormat: Debug + Send + Sync {
 /// A file that is granted and need not exist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileLocation {
-    /// Its directory. The part that existed at the grant is canonical.
+    /// The directory of the file. The part that existed at the grant is canonical.
     pub directory: PathBuf,
-    /// Its name.
+    /// The name of the file in the directory.
     pub name: String,
     /// The path as it was given, for messages.
     pub location: String,
@@ -83,7 +83,7 @@ impl Registry {
         &self.file.location
     }
 
-    /// The tree of its file, which has its lock.
+    /// The tree in which the file of the registry is a document. Its lock is that of the registry.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Registry {
         Ok(Tree::with_cache(layout, durability, cache))
     }
 
-    /// The text and its version; none if the file is missing.
+    /// Reads the text of the registry and its version. `None` if the file is missing.
     pub(super) fn read(&self, tree: &Tree) -> Result<Option<(String, String)>, Error> {
         let Some(document) = tree.read(Area::Documents, &self.file.name, MAX_BYTES)? else {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Registry {
         self.parse(self.read(&tree)?.map(|(text, _)| text))
     }
 
-    /// The text after a change, for [`RegistryFormat::edit`].
+    /// The text of the registry after a change, which has the form for [`RegistryFormat::edit`].
     pub(super) fn edited(&self, text: Option<&str>, change: &Value) -> Result<String, Error> {
         let edited = self.format.edit(text.unwrap_or_default(), &change.to_string());
         edited.map_err(|reason| Error::new(ErrorCode::InvalidPath, reason))
@@ -127,7 +127,8 @@ impl Registry {
         &self.file.name
     }
 
-    /// One thread parses at a time.
+    /// Parses the text of the registry, or returns the last result if the text is still the same.
+    /// `None` is a missing file, which lists no places. One thread parses at a time.
     pub(super) fn parse(&self, text: Option<String>) -> Result<Arc<Members>, Error> {
         let listing = |places| Arc::new(Members::new(&self.label, &self.base, places));
         let Some(text) = text else { return Ok(listing(BTreeMap::new())) };

@@ -10,16 +10,16 @@ use super::family::Family;
 use super::registry::Registry;
 use crate::{Directories, Durability, Layout, Tree, errno_error};
 
-/// Changes a registry, whose lock the writer has.
+/// Changes a registry. The writer has the registry's lock.
 #[derive(Clone, Copy)]
 pub struct RegistryChange<'a> {
     /// The family of the registry.
     pub family: &'a Family,
-    /// The directories of other places, in which and around which none of these may be.
+    /// The directories of other places, with which no place of the family may overlap.
     pub others: &'a Directories,
     /// The tree of the registry.
     pub tree: &'a Tree,
-    /// The right to change it.
+    /// The writer for the tree.
     pub writer: &'a dyn Writer,
 }
 
@@ -34,14 +34,15 @@ impl RegistryChange<'_> {
     ///
     /// # Errors
     ///
-    /// `already-exists` if the name is registered, also in another case; `invalid-path` if it is no
-    /// name for a place; `not-granted` if the directory is refused; `read-only`, `no-space`,
-    /// `permission`, `io`.
+    /// `already-exists` if the name is registered, even if only its case differs; `invalid-path` if a
+    /// place cannot have this name; `not-granted` if the directory is refused; `read-only`,
+    /// `no-space`, `permission`, `io`.
     pub fn create(&self, name: &str) -> Result<(), Error> {
         self.register(name, &self.family.new_place(name)?, None).map(drop)
     }
 
-    /// Registers a directory, and creates it if it is missing. Returns it without a leading `~/`.
+    /// Registers a directory, and creates it if it is missing. Returns its path, in which the home
+    /// directory replaces a leading `~/`.
     ///
     /// # Errors
     ///

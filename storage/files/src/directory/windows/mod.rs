@@ -37,11 +37,11 @@ mod private;
 const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 /// Opens a directory to look up and list names.
 const SEARCH: u32 = FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
-/// The bit of the tags of links: symbolic links, junctions and mount points.
+/// The bit that the reparse tags of links have: of symbolic links, junctions and mount points.
 const NAME_SURROGATE: u32 = 0x2000_0000;
-/// The size of the memory for a part of a listing.
+/// The size of the buffer for a part of a listing, in bytes.
 const LISTED_BYTES: usize = 64 * 1024;
-/// How often an operation is repeated that another program prevents: an editor, an indexer or a
+/// How often an operation is repeated while another program prevents it: an editor, an indexer or a
 /// scanner that has the file open without sharing it.
 const ATTEMPTS: u32 = 8;
 
@@ -119,8 +119,8 @@ impl Directory {
         open_at(self.0.as_raw_handle(), name, access, how, options, null())
     }
 
-    /// Opens what may be created. A mode for the owner alone becomes a list of rights that inherits
-    /// none from above; another mode keeps the inherited rights.
+    /// Opens a file or directory, or creates it, as `how` says. With a mode for the owner alone, a new
+    /// one inherits no rights from its directory. With another mode, it has the inherited rights.
     fn make(
         &self,
         name: &[u16],
@@ -185,7 +185,7 @@ impl Directory {
         self.make(&name, SEARCH, nt::FILE_CREATE, nt::FILE_DIRECTORY_FILE, mode).map(drop)
     }
 
-    /// Links a file to a name in another directory.
+    /// Makes a hard link to the file `from`, with the name `to` in the directory `other`.
     pub fn link_into(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         let access = FILE_WRITE_ATTRIBUTES | SYNCHRONIZE;
         let options = nt::FILE_NON_DIRECTORY_FILE;
@@ -193,8 +193,8 @@ impl Directory {
         set_name(&file, other, to, 0, nt::FileLinkInformation)
     }
 
-    /// Renames a file to a name in another directory, and replaces any file there, also one that
-    /// other programs have open and share. If one does not share it, this fails after some attempts.
+    /// Renames a file to a name in another directory, and replaces any file there, even if other
+    /// programs have it open. Fails after some attempts if such a program does not share the file.
     pub fn rename(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         let access = DELETE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
         let name = wide(from.as_ref())?;
@@ -304,17 +304,17 @@ impl Directory {
         Ok(())
     }
 
-    /// Whether this process may read a file in it.
+    /// Succeeds if this process may read the file `name` in this directory.
     pub fn readable_file(&self, name: &str) -> Result<(), Errno> {
         self.at(&wide(name.as_ref())?, FILE_READ_DATA | SYNCHRONIZE, nt::FILE_OPEN, 0).map(drop)
     }
 
-    /// Whether this process may create a file in it.
+    /// Succeeds if this process may create files in this directory.
     pub fn writable(&self) -> Result<(), Errno> {
         self.at(&[], FILE_ADD_FILE | SYNCHRONIZE, nt::FILE_OPEN, nt::FILE_DIRECTORY_FILE).map(drop)
     }
 
-    /// Whether this process may read and write a file in it.
+    /// Succeeds if this process may read and write the file `name` in this directory.
     pub fn may_use(&self, name: &str) -> Result<(), Errno> {
         let access = FILE_READ_DATA | FILE_WRITE_DATA | SYNCHRONIZE;
         self.at(&wide(name.as_ref())?, access, nt::FILE_OPEN, 0).map(drop)
@@ -326,8 +326,8 @@ pub(crate) fn set_mode(_file: &File, _mode: u32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The name of the entry of a listing at an offset in bytes, and the distance to the next one: 0 if
-/// there is none.
+/// Returns the distance from the listing's entry at the offset `at` to the next entry, both in bytes,
+/// and the name of the entry. The distance is 0 for the last entry.
 ///
 /// # Safety
 ///
@@ -344,7 +344,8 @@ unsafe fn entry_at(buffer: &[u64], at: usize) -> (usize, OsString) {
     }
 }
 
-/// A single name for the kernel, which would take a `\` as a separator and a `:` as a stream.
+/// Converts a single name for the kernel. Refuses characters such as `\` and `:`, which the kernel
+/// would take as a separator and as the start of a stream's name.
 fn wide(name: &OsStr) -> Result<Vec<u16>, Errno> {
     let name: Vec<u16> = name.encode_wide().collect();
     let is_refused =
@@ -352,7 +353,7 @@ fn wide(name: &OsStr) -> Result<Vec<u16>, Errno> {
     match name.as_slice() {
         [] => Err(Errno::INVAL),
         [46] | [46, 46] => Err(Errno::INVAL),
-        // As on any system, nothing can be there.
+        // Windows allows no such name, so nothing can exist under it.
         name if name.iter().any(is_refused) => Err(Errno::NOENT),
         _ => Ok(name),
     }
@@ -433,7 +434,7 @@ fn facts_of(file: &OwnedHandle) -> Result<Facts, Errno> {
     Ok(Facts { metadata, changed: since_1970(times.ChangeTime) })
 }
 
-/// From units of 100 ns since 1601.
+/// Converts units of 100 ns since 1601 to seconds and nanoseconds since 1970.
 fn since_1970(time: i64) -> (i64, i64) {
     let time = time - 116_444_736_000_000_000;
     (time.div_euclid(10_000_000), time.rem_euclid(10_000_000) * 100)
@@ -490,7 +491,7 @@ fn set_name(
     set_bytes(file, to.cast(), size, class)
 }
 
-/// Repeats what another program prevents for a moment.
+/// Repeats an operation while another program prevents it, for 255 ms in all.
 fn patiently(mut attempt: impl FnMut() -> Result<(), Errno>) -> Result<(), Errno> {
     for round in 0..ATTEMPTS {
         match attempt() {

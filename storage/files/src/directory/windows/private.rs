@@ -1,4 +1,4 @@
-//! The rights of what only its owner may use.
+//! The access rights of files and directories that only their owner may use.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -20,7 +20,7 @@ unsafe impl Send for Descriptor {}
 unsafe impl Sync for Descriptor {}
 
 /// The security descriptor with all rights for the owner, the system and its administrators, and none
-/// for others. It is protected: nothing is inherited from above. What is made below inherits it.
+/// for others. It inherits no rights from the parent. New files and directories below inherit it.
 pub(super) fn descriptor() -> Result<*const c_void, Errno> {
     static MADE: OnceLock<Result<Descriptor, Errno>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
