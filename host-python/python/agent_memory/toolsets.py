@@ -1166,7 +1166,7 @@ class GetMemorySummaryOutputMemoryCompostSummaries(TypedDict):
 
     summary: str
 
-    #: Memories that it stands for.
+    #: How many memories the summary stands for.
     original_count: int
 
     archived_at: str | None
@@ -1187,10 +1187,10 @@ class _GetMemorySummaryOutput(TypedDict):
 
     current_task: GetMemorySummaryOutputCurrentTask | None
 
-    #: `count` counts all of the layer.
+    #: `count` is the number of all memories of the layer.
     core_memories: GetMemorySummaryOutputCoreMemories
 
-    #: `count` counts all of the layer.
+    #: `count` is the number of all memories of the layer.
     recent_memories: GetMemorySummaryOutputRecentMemories
 
     episodic_memories: GetMemorySummaryOutputEpisodicMemories
@@ -1481,7 +1481,7 @@ class SearchEpisodicMemoriesOutputCompost(TypedDict):
 
     summary: str
 
-    #: Memories that it stands for.
+    #: How many memories the summary stands for.
     original_count: int
 
     archived_at: str | None
@@ -2221,14 +2221,14 @@ class _ImportMemoriesInput(TypedDict):
     #: Name of the store.
     store: str
 
-    #: With texts of at most 2 MiB in all, or one file.
+    #: The files. Their texts have at most 2 MiB together, unless there is only one.
     files: list[ImportMemoriesInputFiles]
 
 
 class ImportMemoriesInput(_ImportMemoriesInput, total=False):
     """The input of `import_memories`."""
 
-    #: What becomes of a file whose memory has another text.
+    #: What to do with a file if its memory has another text.
     on_conflict: Literal["skip", "replace", "refuse"]
 
     #: Only say what would be done.
@@ -2370,7 +2370,7 @@ class RenameMemoryFileOutput(TypedDict):
 class SearchItemsInput(TypedDict, total=False):
     """The input of `search_items`."""
 
-    #: The first labels of their namespaces. All if empty.
+    #: The labels that the namespaces begin with. Empty: all namespaces.
     namespace_prefix: list[str]
 
     #: A question or some words.
@@ -2479,7 +2479,7 @@ class PutItemInput(_PutItemInput, total=False):
     #: The fields that a search reads, such as `title` or `parts[*].text`. All if left out, none if empty.
     index: list[str]
 
-    #: It expires after so many seconds.
+    #: How many seconds the item lives.
     ttl_seconds: int
 
 
@@ -2514,13 +2514,13 @@ class DeleteItemOutput(TypedDict):
 class ListNamespacesInput(TypedDict, total=False):
     """The input of `list_namespaces`."""
 
-    #: They begin with these labels; `*` is any one.
+    #: Only namespaces that begin with these labels; `*` is any label.
     prefix: list[str]
 
-    #: They end with these labels.
+    #: Only namespaces that end with these labels; `*` is any label.
     suffix: list[str]
 
-    #: Cut to so many labels.
+    #: The most labels of a namespace; longer ones are cut.
     max_depth: int
 
     #: How many at most.
@@ -2561,7 +2561,7 @@ class BatchItemsInputOperationsPut(_BatchItemsInputOperationsPut, total=False):
     #: The fields that a search reads, such as `title` or `parts[*].text`. All if left out, none if empty.
     index: list[str]
 
-    #: It expires after so many seconds.
+    #: How many seconds the item lives.
     ttl_seconds: int
 
 
@@ -2588,7 +2588,7 @@ class BatchItemsInputOperationsGet(TypedDict):
 class BatchItemsInputOperationsSearch(TypedDict, total=False):
     """A part of the class below."""
 
-    #: The first labels of their namespaces. All if empty.
+    #: The labels that the namespaces begin with. Empty: all namespaces.
     namespace_prefix: list[str]
 
     #: A question or some words.
@@ -2607,13 +2607,13 @@ class BatchItemsInputOperationsSearch(TypedDict, total=False):
 class BatchItemsInputOperationsList(TypedDict, total=False):
     """A part of the class below."""
 
-    #: They begin with these labels; `*` is any one.
+    #: Only namespaces that begin with these labels; `*` is any label.
     prefix: list[str]
 
-    #: They end with these labels.
+    #: Only namespaces that end with these labels; `*` is any label.
     suffix: list[str]
 
-    #: Cut to so many labels.
+    #: The most labels of a namespace; longer ones are cut.
     max_depth: int
 
     #: How many at most.
