@@ -338,7 +338,10 @@ fn writers_of_one_scope_come_one_after_the_other_and_those_of_two_scopes_at_once
 #[test]
 fn a_writer_of_a_place_waits_for_no_later_writer_of_a_scope() {
     let Some(scratch) = Scratch::start() else { return };
-    scratch.write().commit().unwrap();
+    // The gate is there once anybody has written, also in a scope.
+    let lock = scratch.lock(Some("ada"), TIMEOUT).unwrap();
+    let begun = scratch.server.database().begin_write(lock);
+    scratch.runtime.block_on(begun).unwrap().commit().unwrap();
     let first = scratch.lock(Some("ada"), TIMEOUT).unwrap();
     let order = Mutex::new(Vec::new());
     let waits = text("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");

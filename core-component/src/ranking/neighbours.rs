@@ -8,9 +8,10 @@ use super::thesaurus::{LEAST_COSINE, neighbours};
 /// A word of the thesaurus that stands for a term of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Neighbour {
-    /// The index of the term.
+    /// The index of the query's own term that this word stands for.
     pub of: usize,
-    /// The index of the word of the thesaurus itself, which is a term, too.
+    /// The index of this word among the terms of the query: words of the thesaurus follow the query's
+    /// own terms there.
     pub term: usize,
     /// The weight of an occurrence, unless the word is more common than the word of the query.
     pub weight: f64,

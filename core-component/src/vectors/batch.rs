@@ -65,7 +65,7 @@ pub(crate) enum Answered {
 }
 
 /// Stores the texts of documents that were read, removes documents that are gone, and chooses the next
-/// batch, with a lease of `seconds`. `None` if none of the texts waits for a vector, another host has a
+/// batch, with a lease of `seconds`. `None` if none of the texts waits for a vector, a host has a
 /// lease, or the embedder rests after an error.
 pub(super) fn claim(
     of: &Of<'_>,

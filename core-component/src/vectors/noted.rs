@@ -44,7 +44,7 @@ enum Waits {
 }
 
 impl<'a> Noted<'a> {
-    /// Reads which documents have texts that wait. `None` if another host has a batch, the embedder
+    /// Reads which documents have texts that wait. `None` if a host has a lease of a batch, the embedder
     /// rests, or the database cannot be read; `waiting` then has the error.
     pub(super) fn open(
         storage: &dyn Storage,

@@ -276,8 +276,8 @@ pub(crate) fn is_of_syllable(character: char) -> bool {
 }
 
 /// Whether a syllable begins at a character, by a rule without a dictionary. A syllable begins at a
-/// vowel that is written before its consonant, and at a consonant. It does not begin at a subscript
-/// consonant, or at a consonant without a vowel in Burmese.
+/// vowel that is written before its consonant, and at a consonant that follows no such vowel. It does
+/// not begin at a subscript consonant, or at a consonant without a vowel in Burmese.
 fn begins_syllable(before: Option<char>, character: char, next: Option<char>) -> bool {
     let is_letter = matches!(
         character,

@@ -8,8 +8,11 @@ use wasmtime::{Engine, EngineWeak};
 /// Advances an engine's epoch once a [`Limits::TICK`] while calls are under way.
 ///
 /// It needs a thread of its own, because a component that loops never returns. A call starts the thread
-/// if there is none. The idle thread ends after [`IDLE`] ticks, so that an idle host does not wake. The
-/// thread does not keep the engine alive, so its machine code is free for the next engine at once.
+/// if there is none. The idle thread ends after [`IDLE`] ticks, so that an idle host does not wake.
+///
+/// The thread refers to the engine weakly, so an idle thread does not keep the engine alive. Only one
+/// engine at a time can run the program's machine code in place: the next one can once this one is
+/// dropped.
 #[derive(Clone)]
 pub(super) struct Ticker {
     engine: EngineWeak,

@@ -243,7 +243,7 @@ impl Guard {
     }
 
     /// Counts a request. Returns whether this use of the token is to be recorded, or `None` if the token
-    /// has made more than [`MAX_REQUESTS`].
+    /// has made more than [`MAX_REQUESTS`] within [`WINDOW`].
     fn count(&self, token: &Token, now: Timestamp) -> Option<bool> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let unused = || Use { since: Instant::now(), requests: 0, recorded: token.last_used };

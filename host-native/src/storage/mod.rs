@@ -314,7 +314,7 @@ impl Storage {
         if let Place::Named { label, name } = place
             && let Some((server, of)) = self.on_server(label)
         {
-            return server.open(&self.0.local, of, name, key);
+            return ServerTree::open(server, &self.0.local, of, name, key);
         }
         let Opened { layout, named } = self.0.places.open(place, more_roots, only)?;
         Ok(FilesTree::open(&self.0.local, layout, named))

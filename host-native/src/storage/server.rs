@@ -1,10 +1,7 @@
 //! A database server, and which places are on it.
 
-use super::files_tree::Local;
 use super::server_lock::{Locker, Queues};
-use super::server_tree::ServerTree;
-use super::tree::Tree;
-use agent_memory_storage::{CallKey, Error, ErrorCode, Place};
+use agent_memory_storage::{Error, ErrorCode, Place};
 use agent_memory_storage_postgres::{self as postgres, Server};
 use std::sync::Arc;
 
@@ -52,43 +49,6 @@ impl DatabaseServer {
     /// The entry of a label. `None` if its places are not on the server.
     pub fn label(&self, label: &str) -> Option<&ServerLabel> {
         self.labels.iter().find(|of| of.label == label)
-    }
-
-    /// Opens a place with one of the labels. The first commit in it stores the key of the call, if the
-    /// call has one.
-    ///
-    /// # Errors
-    ///
-    /// `not-found`, `invalid-path`; `busy` if the server cannot be reached now; `permission`, `io`.
-    pub(super) fn open(
-        self: &Arc<Self>,
-        local: &Arc<Local>,
-        of: &ServerLabel,
-        name: &str,
-        key: Option<&Arc<CallKey>>,
-    ) -> Result<Tree, Error> {
-        let label = &of.label;
-        match (of.is_family, name) {
-            (true, "") => {
-                let message = format!("`{label}` has several places: give the name of one");
-                return Err(Error::new(ErrorCode::InvalidPath, message));
-            }
-            (false, "") => {}
-            (false, _) => {
-                let message = format!("the place `{label}` has no name: leave it empty");
-                return Err(Error::new(ErrorCode::InvalidPath, message));
-            }
-            (true, name) if !self.server.has_place(label, name)? => {
-                let message = format!("there is no place `{name}`");
-                return Err(Error::new(ErrorCode::NotFound, message));
-            }
-            (true, _) => {}
-        }
-        let mut tree = self.server.tree(label, name);
-        if let Some(key) = key {
-            tree = tree.with_key(key.clone());
-        }
-        Ok(ServerTree::open(self, local, of, name, tree))
     }
 
     /// Who waits for the lock of a place, in the queue of this process.

@@ -12,7 +12,9 @@ use super::timeout::LockTimeout;
 use super::tree::{Locking, Tree, TreeBackend};
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;
-use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Place, Status};
+use agent_memory_storage::{
+    Area, CallKey, Document, Documents, Entry, Error, ErrorCode, Place, Status,
+};
 use agent_memory_storage_postgres as postgres;
 use std::sync::Arc;
 
@@ -31,16 +33,42 @@ pub(super) struct ServerTree {
 }
 
 impl ServerTree {
-    /// A place with one of the labels of a server.
+    /// Opens a place with one of the labels of a server. The first commit in it stores the key of the
+    /// call, if the call has one.
+    ///
+    /// # Errors
+    ///
+    /// `not-found`, `invalid-path`; `busy` if the server cannot be reached now; `permission`, `io`.
     pub fn open(
         server: &Arc<DatabaseServer>,
         local: &Arc<Local>,
         of: &ServerLabel,
         name: &str,
-        tree: postgres::Tree,
-    ) -> Tree {
-        let place = Place::in_group(&of.label, name);
-        Tree::new(ServerTree {
+        key: Option<&Arc<CallKey>>,
+    ) -> Result<Tree, Error> {
+        let label = &of.label;
+        match (of.is_family, name) {
+            (true, "") => {
+                let message = format!("`{label}` has several places: give the name of one");
+                return Err(Error::new(ErrorCode::InvalidPath, message));
+            }
+            (false, "") => {}
+            (false, _) => {
+                let message = format!("the place `{label}` has no name: leave it empty");
+                return Err(Error::new(ErrorCode::InvalidPath, message));
+            }
+            (true, name) if !server.server().has_place(label, name)? => {
+                let message = format!("there is no place `{name}`");
+                return Err(Error::new(ErrorCode::NotFound, message));
+            }
+            (true, _) => {}
+        }
+        let place = Place::in_group(label, name);
+        let mut tree = server.server().tree(label, name);
+        if let Some(key) = key {
+            tree = tree.with_key(key.clone());
+        }
+        Ok(Tree::new(ServerTree {
             reader: tree.reader(),
             key: LockKey::Server(place.clone()),
             location: server.location(of, name),
@@ -50,7 +78,7 @@ impl ServerTree {
             locker: server.locker(place, tree),
             server: server.clone(),
             local: local.clone(),
-        })
+        }))
     }
 
     /// Opens a kept database. The server is not asked.

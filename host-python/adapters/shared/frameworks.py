@@ -72,7 +72,7 @@ def append(content: str) -> Call:
 class FrameworkTests(ScratchTest):
     """Runs the same calls through each framework's own machinery."""
 
-    #: The heading of the framework in the page.
+    #: The framework's heading in docs/python-frameworks.md; the table of versions there has the same name.
     HEADING: str
     #: The function of the framework's module.
     memory_tools: Callable[..., list[Any]]

@@ -135,8 +135,12 @@ impl Lock {
         let locks = match &self.scope {
             None => lock(GATE, "UPDATE") + &lock("", "UPDATE"),
             Some(scope) => {
-                let gate = select_row(&self.server, &self.place, GATE, "SHARE");
-                let gate = format!("SAVEPOINT gate; {gate} ROLLBACK TO SAVEPOINT gate; ");
+                let insert = insert_row(&self.server, &self.place, GATE);
+                let wait = select_row(&self.server, &self.place, GATE, "SHARE");
+                let gate = format!(
+                    "{insert} SAVEPOINT gate; {wait} ROLLBACK TO SAVEPOINT gate; \
+                     RELEASE SAVEPOINT gate; "
+                );
                 gate + &lock("", "SHARE") + &lock(&format!("/{scope}"), "UPDATE")
             }
         };
@@ -189,12 +193,16 @@ impl Lock {
 /// The statements that insert the row of a scope if it is missing, and lock it. `strength` is `UPDATE`
 /// or `SHARE`.
 pub(crate) fn lock_row(server: &Server, place: &str, scope: &str, strength: &str) -> String {
+    insert_row(server, place, scope) + &select_row(server, place, scope, strength)
+}
+
+/// The statement that inserts the row of a scope if it is missing.
+fn insert_row(server: &Server, place: &str, scope: &str) -> String {
     let tenant = server.tenant();
-    let select = select_row(server, place, scope, strength);
     let [place, scope] = [place, scope].map(literal);
     format!(
         "INSERT INTO agent_memory.scopes (tenant, place, scope) \
-         VALUES ({tenant}, {place}, {scope}) ON CONFLICT DO NOTHING; {select}"
+         VALUES ({tenant}, {place}, {scope}) ON CONFLICT DO NOTHING; "
     )
 }
 

@@ -92,7 +92,6 @@ CREATE FUNCTION agent_memory.each_numbered(text) RETURNS TABLE (number bigint, b
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT (a.value->>0)::bigint, decode(a.value->>1, 'hex')
         FROM json_array_elements($1::json) AS a(value) $$;
-ALTER TABLE agent_memory.version DROP COLUMN IF EXISTS database;
 "#;
 
 /// Row-level security of every table with a column `tenant`, also for the owner of the tables. A
@@ -189,6 +188,8 @@ impl Server {
             }
             toolset_tables::make(client, before, &tables).await.map_err(failed)?;
             client.batch_execute(ROW_SECURITY).await.map_err(failed)?;
+            let dropped = "ALTER TABLE agent_memory.version DROP COLUMN IF EXISTS database";
+            client.batch_execute(dropped).await.map_err(failed)?;
             let sql = "INSERT INTO agent_memory.version (version) VALUES ($1) \
                        ON CONFLICT (single) DO UPDATE SET version = excluded.version";
             let version = [Parameter::new(VERSION, Type::INT4)];

@@ -63,7 +63,7 @@ impl Connection {
         })
     }
 
-    /// The problems that SQLite's `quick_check` finds, at most 20.
+    /// The rows of SQLite's `quick_check`: at most 20 problems, or only `ok` if the file is sound.
     pub fn complaints(&self) -> rusqlite::Result<Vec<String>> {
         self.as_host(|| {
             let mut statement = self.sqlite.prepare("PRAGMA quick_check(20)")?;

@@ -302,5 +302,6 @@ pub fn answers(caller: &Caller, memory: &AgentMemory) -> Vec<(String, Value)> {
 }
 
 pub fn on_server(options: DatabaseOptions) -> AgentMemory {
-    builder().data_dir("/nowhere/at/all").database(options).build().unwrap()
+    let nowhere = concat!(env!("CARGO_TARGET_TMPDIR"), "/nowhere");
+    builder().data_dir(nowhere).database(options).build().unwrap()
 }

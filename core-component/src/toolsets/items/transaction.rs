@@ -1,12 +1,12 @@
 //! The transactions of a call: a view to read from, and a change as the only writer.
 
-use super::database::{Reader, Sweep, Writer, has_expired_elsewhere, has_tables, prepare};
+use super::database::{Reader, Writer, has_tables, prepare};
 use super::error::Error;
 use super::place::{database, existing_database, place};
 use super::scope::Scope;
 use crate::index;
 use crate::source::Owner;
-use crate::storage::database::{Connection, Dialect, Mode, Transaction};
+use crate::storage::database::{Connection, Dialect, Mode};
 use crate::tool::Call;
 
 /// Reads from one view of the items.
@@ -49,18 +49,17 @@ fn change_in<T>(
     scope: &Scope,
     change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let now = call.context.now;
-    let (mut transaction, mut sweep) = begin(database, scope)?;
-    if let Sweep::Namespace(namespace) = sweep
-        && has_expired_elsewhere(&*transaction, namespace, now)?
-    {
-        drop(transaction);
-        (transaction, sweep) = begin(database, &Scope::Everything)?;
-    }
-    let mut writer = Writer::new(&*transaction, now);
+    // SQLite has one writer for a database, whatever the scope.
+    let scope = match database.dialect() {
+        Dialect::Postgres => scope.name(),
+        Dialect::Sqlite => None,
+    };
+    let transaction = database.begin(Mode::Write(scope.as_deref()))?;
+    prepare(&*transaction)?;
+    let mut writer = Writer::new(&*transaction, call.context.now);
     let done = change(&mut writer)?;
     if writer.has_changed() {
-        writer.remove_expired(sweep)?;
+        writer.remove_expired()?;
         let forgotten = std::mem::take(&mut writer.forgotten);
         transaction.commit().map_err(Error::from_commit)?;
         // A call has one transaction at a time, and the index needs one.
@@ -69,26 +68,4 @@ fn change_in<T>(
         call.leave_vectors(&Owner::new("items"));
     }
     Ok(done)
-}
-
-/// Begins to write. What has expired goes with a change, also in other namespaces, since nobody may
-/// write to these again:
-///
-/// - On PostgreSQL, a change removes expired rows of all namespaces that no other transaction has locked.
-///   It does so at its end, and so waits for no row. A put in another scope that meets such a row waits
-///   for this commit, and then stores its item anew. So no two wait for each other, and nothing is lost.
-/// - SQLite has one writer for a database, whatever the scope. A change there keeps to its scope as long as
-///   nothing has expired elsewhere. Otherwise it takes the whole place.
-fn begin<'a>(
-    database: &'a dyn Connection,
-    scope: &'a Scope,
-) -> Result<(Box<dyn Transaction + 'a>, Sweep<'a>), Error> {
-    let transaction = database.begin(Mode::Write(scope.name().as_deref()))?;
-    prepare(&*transaction)?;
-    let sweep = match (database.dialect(), scope) {
-        (Dialect::Postgres, _) => Sweep::Unlocked,
-        (Dialect::Sqlite, Scope::Everything) => Sweep::Everything,
-        (Dialect::Sqlite, Scope::Namespace(namespace)) => Sweep::Namespace(namespace),
-    };
-    Ok((transaction, sweep))
 }

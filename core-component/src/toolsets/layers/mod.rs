@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! core memories     what the agent is and always does; stays until it is deleted
-//! recent memories   a few sentences; when there are ten, they become one summary in the compost
+//! recent memories   a few sentences; when enough have gathered, they become one summary in the compost
 //! current task      one task; the task before becomes an episode
 //! episodes          what was done and what happened; searched by words and dates
 //! compost           summaries of earlier recent memories

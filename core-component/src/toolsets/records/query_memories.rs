@@ -15,7 +15,7 @@ use crate::words::fold;
 
 pub(super) struct QueryMemories;
 
-/// Finds memories that match all filters. Does not count as an access.
+/// Finds memories that match all filters. Counts as no access.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Query memories")]

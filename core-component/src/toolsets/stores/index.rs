@@ -211,7 +211,8 @@ impl Index {
         }
     }
 
-    /// Adds missing items, and removes items that are not wanted.
+    /// Adds the wanted memories and subcategories that the index lacks, and removes all others. Memories
+    /// stay as they are if the wanted ones are `None`, and no subcategory is removed if those are.
     fn change_lists(
         &self,
         editor: &mut Editor<'_>,

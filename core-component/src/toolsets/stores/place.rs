@@ -1,4 +1,4 @@
-//! The group of places of this toolset: one place for each store.
+//! The family of places of this toolset: one place for each store.
 
 use crate::toolset::{PlaceDescription, PlaceKind};
 

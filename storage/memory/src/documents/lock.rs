@@ -27,7 +27,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct Locks {
     held: Mutex<Vec<Wanted>>,
     released: Condvar,
-    /// The scopes that have written documents last, of storage like a server.
+    /// The scope that last wrote each document. Only storage that is like a server keeps them, to find
+    /// a document that two scopes change.
     owners: Mutex<BTreeMap<(Place, Area, String), String>>,
 }
 

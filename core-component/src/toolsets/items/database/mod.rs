@@ -9,4 +9,4 @@ mod writer;
 pub(super) use reader::Reader;
 pub(super) use rows::Rows;
 pub(super) use schema::{POSTGRES_TABLES, SQLITE_TABLES, has_tables, prepare};
-pub(super) use writer::{NewItem, Sweep, Writer, has_expired_elsewhere};
+pub(super) use writer::{NewItem, Writer};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::reader::Reader;
 use super::sql::{integer, is_in_integers, is_in_query, json, milliseconds, statement, text};
-use crate::storage::database::{Transaction, Value};
+use crate::storage::database::{Dialect, Transaction, Value};
 use crate::time::Timestamp;
 use crate::toolsets::items::error::Error;
 use crate::toolsets::items::item::stamp;
@@ -20,27 +20,6 @@ pub(in crate::toolsets::items) struct NewItem<'a> {
     pub value: &'a Map<String, Json>,
     pub paths: Option<&'a [String]>,
     pub ttl_seconds: Option<i64>,
-}
-
-/// The expired rows that a change removes.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::toolsets::items) enum Sweep<'a> {
-    /// Those of a namespace.
-    Namespace(&'a str),
-    Everything,
-    /// Those that no other transaction has locked, on PostgreSQL.
-    Unlocked,
-}
-
-/// Whether a row outside of a namespace has expired.
-pub(in crate::toolsets::items) fn has_expired_elsewhere(
-    transaction: &dyn Transaction,
-    namespace: &str,
-    now: Timestamp,
-) -> Result<bool, Error> {
-    let sql = "SELECT 1 FROM items WHERE expires_at <= ?1 AND namespace <> ?2 LIMIT 1";
-    let asked = statement(sql, [milliseconds(now), text(namespace)]);
-    Ok(!transaction.query(&asked, 1)?.rows.is_empty())
 }
 
 /// Changes of items in a write transaction.
@@ -85,21 +64,26 @@ impl<'a> Writer<'a> {
         Ok(rows.len())
     }
 
-    /// Removes rows that have expired, at most [`MAX_EXPIRED`]. What is left is in no answer all the
-    /// same. The writer changes nothing afterwards.
-    pub fn remove_expired(&mut self, sweep: Sweep<'_>) -> Result<(), Error> {
-        let mut parameters = vec![milliseconds(self.now)];
-        let mut asked = "SELECT id FROM items WHERE expires_at <= ?1".to_owned();
-        if let Sweep::Namespace(namespace) = sweep {
-            asked += " AND namespace = ?2";
-            parameters.push(text(namespace));
-        }
-        asked += &format!(" ORDER BY expires_at LIMIT {MAX_EXPIRED}");
-        if let Sweep::Unlocked = sweep {
-            asked += " FOR UPDATE SKIP LOCKED";
-        }
-        let are_asked = is_in_query(self.transaction.dialect(), "id", &asked);
-        self.remove(&format!("expires_at <= ?1 AND {are_asked}"), parameters).map(drop)
+    /// Removes rows that have expired, at most [`MAX_EXPIRED`], in all namespaces: nobody may write to
+    /// some of these again. Further expired rows are in no answer all the same. The writer changes
+    /// nothing afterwards.
+    ///
+    /// On PostgreSQL, rows that another transaction has locked are left out, so this waits for nobody. A
+    /// put in another scope that meets a row which is being removed waits for this commit, and then
+    /// stores its item anew.
+    pub fn remove_expired(&mut self) -> Result<(), Error> {
+        let dialect = self.transaction.dialect();
+        let skips = match dialect {
+            Dialect::Postgres => "FOR UPDATE SKIP LOCKED",
+            Dialect::Sqlite => "",
+        };
+        let asked = format!(
+            "SELECT id FROM items WHERE expires_at <= ?1 ORDER BY expires_at \
+             LIMIT {MAX_EXPIRED} {skips}"
+        );
+        let are_asked = is_in_query(dialect, "id", &asked);
+        self.remove(&format!("expires_at <= ?1 AND {are_asked}"), [milliseconds(self.now)])
+            .map(drop)
     }
 
     /// Removes all rows that have expired.
