@@ -27,8 +27,8 @@ pub(super) struct Collection {
 }
 
 impl Collection {
-    /// Whether a host, this one included, has a lease of a batch, or the embedder rests after an error. An end later than
-    /// [`MAX_LEASE`] from now comes from a wrong clock and does not count.
+    /// Whether a host, this one included, has a lease of a batch, or the embedder rests after an error.
+    /// An end later than [`MAX_LEASE`] from now comes from a wrong clock and does not count.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         (1..=MAX_LEASE).contains(&self.leased_until.saturating_sub(now.milliseconds()))
     }

@@ -106,6 +106,8 @@ use files_tree::{FilesTree, Local};
 use lock::Locks;
 #[cfg(feature = "postgres")]
 pub(crate) use server::{DatabaseServer, ServerLabel};
+#[cfg(feature = "postgres")]
+use server_tree::ServerTree;
 use sqlite_database::Databases;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
