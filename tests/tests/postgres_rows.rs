@@ -339,9 +339,9 @@ fn writers_of_one_scope_come_one_after_the_other_and_those_of_two_scopes_at_once
 fn a_writer_of_a_place_waits_for_no_later_writer_of_a_scope() {
     let Some(scratch) = Scratch::start() else { return };
     // The gate is there once anybody has written, also in a scope.
-    let begun = scratch.lock(Some("ada"), TIMEOUT).unwrap();
-    let begun = scratch.server.database().begin_write(begun);
-    scratch.runtime.block_on(begun).unwrap().commit().unwrap();
+    let scoped = scratch.lock(Some("ada"), TIMEOUT).unwrap();
+    let database = scratch.server.database();
+    scratch.runtime.block_on(database.begin_write(scoped)).unwrap().commit().unwrap();
     let first = scratch.lock(Some("ada"), TIMEOUT).unwrap();
     let order = Mutex::new(Vec::new());
     let waits = text("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");

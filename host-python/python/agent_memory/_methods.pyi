@@ -266,7 +266,7 @@ class Records(Toolset):
         sort_by: Literal["created_at", "updated_at", "accessed_at", "importance", "access_count"] = ...,
         sort_order: Literal["asc", "desc"] = ...,
     ) -> toolsets.QueryMemoriesOutput:
-        r"""Finds memories that match all filters. Does not count as an access.
+        r"""Finds memories that match all filters. Counts as no access.
 
         Arguments:
 
@@ -1409,7 +1409,7 @@ class AsyncRecords(AsyncToolset):
         sort_by: Literal["created_at", "updated_at", "accessed_at", "importance", "access_count"] = ...,
         sort_order: Literal["asc", "desc"] = ...,
     ) -> toolsets.QueryMemoriesOutput:
-        r"""Finds memories that match all filters. Does not count as an access.
+        r"""Finds memories that match all filters. Counts as no access.
 
         Arguments:
 
