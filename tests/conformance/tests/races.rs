@@ -352,12 +352,10 @@ impl Plan for Gate {
 fn a_writer_waits_for_no_open_transaction_of_another_scope_and_both_are_kept() {
     let record = |agent: &str, content: &str| json!({"agent_id": agent, "content": content});
     let recent = |agent: &str, memory: &str| json!({"agent_id": agent, "memory": memory});
-    let item = |name: &str, key: &str| json!({"namespace": [name], "key": key, "value": {}});
     type Arguments = fn(&str, &str) -> Value;
-    let calls: [(&str, &str, Arguments, &str); 3] = [
+    let calls: [(&str, &str, Arguments, &str); 2] = [
         ("records", "records_add_core_memory", record, "SELECT count(*) FROM memories"),
         ("layers", "add_recent_memory", recent, "SELECT count(*) FROM recent_memories"),
-        ("items", "put_item", item, "SELECT count(*) FROM items"),
     ];
     for (label, tool, arguments, count) in calls {
         let storage = server(label);
