@@ -1166,7 +1166,7 @@ class GetMemorySummaryOutputMemoryCompostSummaries(TypedDict):
 
     summary: str
 
-    #: How many memories the summary stands for.
+    #: How many memories it sums up.
     original_count: int
 
     archived_at: str | None
@@ -1187,10 +1187,10 @@ class _GetMemorySummaryOutput(TypedDict):
 
     current_task: GetMemorySummaryOutputCurrentTask | None
 
-    #: `count` is the number of all memories of the layer.
+    #: `count`: all of the layer.
     core_memories: GetMemorySummaryOutputCoreMemories
 
-    #: `count` is the number of all memories of the layer.
+    #: `count`: all of the layer.
     recent_memories: GetMemorySummaryOutputRecentMemories
 
     episodic_memories: GetMemorySummaryOutputEpisodicMemories
@@ -1481,7 +1481,7 @@ class SearchEpisodicMemoriesOutputCompost(TypedDict):
 
     summary: str
 
-    #: How many memories the summary stands for.
+    #: How many memories it sums up.
     original_count: int
 
     archived_at: str | None

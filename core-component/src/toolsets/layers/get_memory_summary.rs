@@ -57,7 +57,7 @@ pub(super) struct CurrentTask {
     updated_at: Option<Timestamp>,
 }
 
-/// `count` is the number of all memories of the layer.
+/// `count`: all of the layer.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memories {

@@ -49,7 +49,7 @@ pub(super) struct Episode {
 pub(super) struct Compost {
     pub id: i64,
     pub summary: String,
-    /// How many memories the summary stands for.
+    /// How many memories it sums up.
     pub original_count: i64,
     pub archived_at: Option<Timestamp>,
 }
