@@ -77,7 +77,7 @@ CREATE UNIQUE INDEX tenants_in_any_case ON agent_memory.tenants (lower(name));
 
 /// The step to version 3: the table of the keys of calls that are made once; the type of the column
 /// `place` of derived databases; and `each_numbered`, which reads pairs of a number and bytes in
-/// hexadecimal digits. Drops the column `database`, which nothing reads any more.
+/// hexadecimal digits.
 const KEYS_AND_PLACES: &str = r#"
 CREATE TABLE agent_memory.call_keys (
     tenant bigint NOT NULL,
@@ -188,6 +188,7 @@ impl Server {
             }
             toolset_tables::make(client, before, &tables).await.map_err(failed)?;
             client.batch_execute(ROW_SECURITY).await.map_err(failed)?;
+            // Earlier versions kept a name of the database, which nothing reads any more.
             let dropped = "ALTER TABLE agent_memory.version DROP COLUMN IF EXISTS database";
             client.batch_execute(dropped).await.map_err(failed)?;
             let sql = "INSERT INTO agent_memory.version (version) VALUES ($1) \

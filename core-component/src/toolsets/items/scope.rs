@@ -1,4 +1,4 @@
-//! What a change of items locks.
+//! The scope that a change of items locks.
 
 use super::namespace::stored;
 use crate::storage::version_of;
@@ -16,12 +16,13 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// That of a namespace.
+    /// The scope of a change in one namespace.
     pub fn from_namespace(namespace: &[String]) -> Self {
         Self::Namespace(stored(namespace))
     }
 
-    /// That of several namespaces. A call locks one scope at a time, so it is everything if they differ.
+    /// The scope of a change in several namespaces. A call locks one scope at a time, so it is everything if
+    /// the namespaces differ.
     pub fn from_namespaces<'a>(namespaces: impl IntoIterator<Item = &'a [String]>) -> Self {
         let mut scopes = namespaces.into_iter().map(Self::from_namespace);
         let first = scopes.next().unwrap_or(Self::Everything);
