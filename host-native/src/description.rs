@@ -247,6 +247,11 @@ pub struct PromptArgument {
     pub required: bool,
 }
 
+/// No toolset, or no setting of a toolset, has the given name. The message lists the existing names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownName(String);
+
 /// The name that mounts every toolset.
 pub(crate) const ALL: &str = "all";
 
@@ -261,13 +266,13 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// A message that lists the existing names.
-    pub fn toolset(&self, name: &str) -> Result<&Toolset, String> {
+    /// If there is none.
+    pub fn toolset(&self, name: &str) -> Result<&Toolset, UnknownName> {
         let found = self.toolsets.iter().find(|toolset| toolset.name == name);
         found.ok_or_else(|| {
             let names = self.toolsets.iter().map(|toolset| toolset.name.as_str()).chain([ALL]);
             let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-            format!("no toolset `{name}`; there are {}", names.join(", "))
+            UnknownName(format!("no toolset `{name}`; there are {}", names.join(", ")))
         })
     }
 
@@ -276,12 +281,12 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// A message about the first unknown name.
+    /// The first unknown name.
     pub(crate) fn mounted(
         &self,
         names: &[String],
         own: &OwnSettings,
-    ) -> Result<Vec<&Toolset>, String> {
+    ) -> Result<Vec<&Toolset>, UnknownName> {
         for name in names.iter().filter(|name| *name != ALL) {
             self.toolset(name)?;
         }
@@ -301,12 +306,13 @@ impl Toolset {
     ///
     /// # Errors
     ///
-    /// A message that lists the existing names.
-    pub fn setting(&self, name: &str) -> Result<&ToolsetSetting, String> {
+    /// If it has none.
+    pub fn setting(&self, name: &str) -> Result<&ToolsetSetting, UnknownName> {
         self.settings.iter().find(|setting| setting.name == name).ok_or_else(|| {
             let names: Vec<_> = self.settings.iter().map(|of| format!("`{}`", of.name)).collect();
             let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            format!("the toolset `{}` has no setting `{name}`; it has {there}", self.name)
+            let of = &self.name;
+            UnknownName(format!("the toolset `{of}` has no setting `{name}`; it has {there}"))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Follow-ups that were left, with the vectors of a toolset.
 
 use super::*;
-use crate::{BoxFuture, Clock, Embedder};
+use crate::{BoxFuture, Clock, Embedder, ModelError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fails twice, and then gives vectors.
@@ -17,9 +17,9 @@ impl Embedder for Recovering {
         &'a self,
         texts: &'a [String],
         _: Instant,
-    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>> {
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>> {
         let vectors = match self.0.fetch_add(1, Ordering::Relaxed) {
-            0 | 1 => Err("out of order".to_owned()),
+            0 | 1 => Err(ModelError::from("out of order")),
             _ => Ok(texts.iter().map(|_| vec![1.0]).collect()),
         };
         Box::pin(async { vectors })

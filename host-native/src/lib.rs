@@ -79,9 +79,9 @@ pub use completion::{Completion, Reference};
 pub use description::{
     Annotations, Audience, MountedToolset, Prompt, PromptArgument, Resource, ResourceTemplate, Tool,
 };
-pub use description::{DatabaseDescription, Description, PlaceDescription, Toolset};
+pub use description::{DatabaseDescription, Description, PlaceDescription, Toolset, UnknownName};
 pub use engine::Image;
-pub use model::{EmbeddedText, Embedder, Model, SummaryRequest};
+pub use model::{EmbeddedText, Embedder, Model, ModelError, SummaryRequest};
 pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError, WantedVector};
 pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;

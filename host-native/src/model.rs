@@ -3,10 +3,14 @@
 use crate::roots::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
+use std::error::Error;
 use std::time::{Duration, Instant};
 
 /// The maximum time that all models together may take for one summary.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Why a model gave no answer. It is only logged.
+pub type ModelError = Box<dyn Error + Send + Sync>;
 
 /// A model that can be asked for summaries.
 pub trait Model: Send + Sync {
@@ -14,12 +18,10 @@ pub trait Model: Send + Sync {
     fn name(&self) -> &str;
 
     /// Asks for one summary. The future is dropped at the deadline of the request.
-    ///
-    /// The error message is only logged.
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
-    ) -> BoxFuture<'a, Result<String, String>>;
+    ) -> BoxFuture<'a, Result<String, ModelError>>;
 }
 
 /// A model that gives vectors of texts.
@@ -29,13 +31,11 @@ pub trait Embedder: Send + Sync {
     fn name(&self) -> &str;
 
     /// Asks for the vector of each text, in order. The future is dropped at the deadline.
-    ///
-    /// The error message is only logged.
     fn embed<'a>(
         &'a self,
         texts: &'a [String],
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>>;
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
 }
 
 /// A text with its vector, as an embedder gave it.

@@ -1,7 +1,7 @@
 //! The program's functions that are asked for summaries and vectors.
 
 use crate::messages::{Messages, Question, Reply};
-use agent_memory_host::{BoxFuture, Embedder, Model, SummaryRequest};
+use agent_memory_host::{BoxFuture, Embedder, Model, ModelError, SummaryRequest};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,11 +27,11 @@ impl Model for Summarizer {
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, ModelError>> {
         Box::pin(async move {
             match self.0.ask(Question::Summary(request.clone())).await? {
                 Reply::Text(text) => Ok(text),
-                Reply::Vectors(_) => Err("it answered with something that is no string".to_owned()),
+                Reply::Vectors(_) => Err("it answered with something that is no string".into()),
             }
         })
     }
@@ -47,11 +47,11 @@ impl Embedder for Vectors {
         &'a self,
         texts: &'a [String],
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>> {
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>> {
         Box::pin(async move {
             match self.messages.ask(Question::Vectors(texts.to_vec(), deadline)).await? {
                 Reply::Vectors(vectors) => Ok(vectors),
-                Reply::Text(_) => Err("it answered with something that is no vectors".to_owned()),
+                Reply::Text(_) => Err("it answered with something that is no vectors".into()),
             }
         })
     }

@@ -1,5 +1,6 @@
 //! The error of a memory that cannot be built.
 
+use crate::description::UnknownName;
 use crate::storage;
 use std::path::PathBuf;
 
@@ -15,7 +16,10 @@ pub enum BuildError {
         /// The reason, with the path.
         error: storage::Error,
     },
-    /// There is no such toolset or setting, or the setting does not accept the value.
+    /// There is no such toolset or setting.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// A setting does not accept its value, or two settings exclude each other.
     #[error("{0}")]
     Setting(String),
     /// The offset from UTC is a day or more.

@@ -284,7 +284,7 @@ impl Builder {
             .take()
             .unwrap_or_else(|| description.default_toolsets().map(str::to_owned).collect());
         let own = self.own_settings(description)?;
-        let mounted = description.mounted(&names, &own).map_err(BuildError::Setting)?;
+        let mounted = description.mounted(&names, &own)?;
 
         self.storage.statement_time = self.limits.statement_time;
         let storage = Storage::new(self.storage.clone());
@@ -375,8 +375,8 @@ impl Builder {
     fn own_settings(&self, description: &Description) -> Result<OwnSettings, BuildError> {
         let mut own = OwnSettings::new();
         for (toolset, name, value) in &self.settings {
-            let described = description.toolset(toolset).map_err(BuildError::Setting)?;
-            let setting = described.setting(name).map_err(BuildError::Setting)?;
+            let described = description.toolset(toolset)?;
+            let setting = described.setting(name)?;
             if !setting.takes(value) {
                 let shown =
                     if setting.is_secret { "its value".to_owned() } else { format!("`{value}`") };

@@ -1,6 +1,6 @@
 #![expect(deprecated, reason = "older clients still sample")]
 
-use crate::{BoxFuture, Model, SummaryRequest};
+use crate::{BoxFuture, Model, ModelError, SummaryRequest};
 use rmcp::model::{
     ClientCapabilities, CreateMessageRequestParams, SamplingMessage, SamplingMessageContentBlock,
 };
@@ -32,12 +32,12 @@ impl Model for Sampling {
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, ModelError>> {
         Box::pin(async move {
             let message = SamplingMessage::user_text(request.prompt());
             let params = CreateMessageRequestParams::new(vec![message], MAX_TOKENS)
                 .with_system_prompt(&request.instructions);
-            let answer = self.0.create_message(params).await.map_err(|error| error.to_string())?;
+            let answer = self.0.create_message(params).await?;
             let texts =
                 answer.message.content.into_vec().into_iter().filter_map(|part| match part {
                     SamplingMessageContentBlock::Text(text) => Some(text.text),

@@ -1,6 +1,6 @@
 use super::Endpoint;
 use super::service::Service;
-use crate::{BoxFuture, Model, SummaryRequest};
+use crate::{BoxFuture, Model, ModelError, SummaryRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Model for Anthropic {
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, ModelError>> {
         let body = json!({
             "model": self.0.model(),
             "max_tokens": MAX_TOKENS,

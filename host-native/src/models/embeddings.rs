@@ -1,6 +1,6 @@
 use super::Endpoint;
 use super::service::{Service, Use};
-use crate::{BoxFuture, Embedder};
+use crate::{BoxFuture, Embedder, ModelError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Embedder for OpenAiEmbedder {
         &'a self,
         texts: &'a [String],
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>> {
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>> {
         let body = json!({ "model": self.0.model(), "input": texts, "encoding_format": "float" });
         Service::ask(&self.0, body, deadline, vectors)
     }

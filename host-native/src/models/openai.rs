@@ -1,6 +1,6 @@
 use super::Endpoint;
 use super::service::Service;
-use crate::{BoxFuture, Model, SummaryRequest};
+use crate::{BoxFuture, Model, ModelError, SummaryRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Model for OpenAi {
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, ModelError>> {
         // The request sets no token limit: newer models of OpenAI refuse `max_tokens`, and other servers
         // do not know the parameter that replaced it.
         let body = json!({

@@ -1,7 +1,7 @@
 //! Requests in JSON over HTTP, with one retry.
 
 use super::Endpoint;
-use crate::{BoxFuture, outbound};
+use crate::{BoxFuture, ModelError, outbound};
 use serde_json::Value;
 use std::sync::{Arc, Once};
 use std::thread;
@@ -70,11 +70,11 @@ impl Service {
         body: Value,
         deadline: Instant,
         read: fn(Value) -> Result<T, String>,
-    ) -> BoxFuture<'static, Result<T, String>> {
+    ) -> BoxFuture<'static, Result<T, ModelError>> {
         let service = Arc::clone(service);
         Box::pin(async move {
             let asked = spawn_blocking(move || read(service.post(&body, deadline)?));
-            asked.await.unwrap_or_else(|error| Err(error.to_string()))
+            Ok(asked.await??)
         })
     }
 

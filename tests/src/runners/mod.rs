@@ -28,7 +28,8 @@ fn left_out() -> Result<Vec<(String, ToolsetSetting)>, String> {
     let description = image.description().map_err(|error| error.to_string())?;
     let setting = |toolset: &Toolset| {
         let setting = toolset.setting(toolset.left_out_by.as_ref()?);
-        Some(setting.map(|setting| (toolset.name.clone(), setting.clone())))
+        let setting = setting.map(|setting| (toolset.name.clone(), setting.clone()));
+        Some(setting.map_err(|unknown| unknown.to_string()))
     };
     description.toolsets.iter().filter_map(setting).collect()
 }
@@ -39,7 +40,8 @@ fn flags(case: &Case, scratch: &Scratch) -> Result<Vec<(String, String)>, String
     let image = Image::embedded();
     let description = image.description().map_err(|error| error.to_string())?;
     let flag = |(toolset, name, value): (String, String, Value)| {
-        let flag = description.toolset(&toolset)?.setting(&name)?.flag.clone();
+        let setting = description.toolset(&toolset).and_then(|of| of.setting(&name));
+        let flag = setting.map_err(|unknown| unknown.to_string())?.flag.clone();
         Ok((flag, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
     };
     let of_case: Result<Vec<_>, String> = scratch.settings(case).into_iter().map(flag).collect();
