@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::cli::program::description;
-use crate::storage::ErrorCode;
+use crate::storage::{Error, ErrorCode};
 use crate::{AgentMemory, PlaceDescription};
 use agent_memory_storage_files::{Directory, OWN, display, errno_error};
 use std::fs;
@@ -56,8 +56,10 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
     let shown = display(directory);
     let about = "directory";
     let Ok(found) = fs::metadata(directory) else {
-        let message = format!("{title}: nothing is kept in `{shown}` yet");
-        return vec![Finding::good(about, message)];
+        return vec![match makeable(directory) {
+            Ok(()) => Finding::good(about, format!("{title}: nothing is kept in `{shown}` yet")),
+            Err(error) => Finding::error(about, format!("{title}: {}", error.message)),
+        }];
     };
     let opened = Directory::open(directory);
     if let Err(errno) = opened.and_then(|directory| directory.writable()) {
@@ -84,6 +86,14 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
         Ok(()) => Finding::good(about, format!("{message}: repaired, now 700")),
         Err(error) => Finding::error(about, format!("{message}: cannot be repaired: {error}")),
     }]
+}
+
+/// Checks that a directory that is not there can be made.
+fn makeable(directory: &Path) -> Result<(), Error> {
+    let nearest = Directory::open_nearest(directory);
+    nearest
+        .and_then(|(nearest, _)| nearest.writable())
+        .map_err(|errno| errno_error(errno, &format!("make `{}`", display(directory))))
 }
 
 /// The mode bits of a file. `0o700` on Windows, which has no mode bits.
