@@ -78,8 +78,8 @@ impl Found {
     }
 }
 
-/// The only agent, repository and store to search, if they are given. For example, `agent` limits the
-/// search of data that belongs to agents, but not of stores.
+/// The limits of what is searched. Each limits only data of its kind: with `agent`, only this agent's
+/// data is searched, and still all stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Within<'a> {
     pub agent: Option<&'a AgentName>,

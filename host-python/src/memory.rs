@@ -26,7 +26,7 @@ use tracing::Dispatch;
 /// The time that `close` waits for the threads of ended calls.
 const THREADS: Duration = Duration::from_secs(1);
 
-/// An open memory. The package's classes `AgentMemory` and `AsyncAgentMemory` each have one.
+/// A memory, until it is closed and after. Each instance of `AgentMemory` and `AsyncAgentMemory` has one.
 #[pyclass(frozen)]
 pub(crate) struct Memory {
     process: Process,

@@ -60,8 +60,9 @@ pub(super) fn is_open_html(source: &str) -> bool {
 }
 
 /// Whether every version of CommonMark reads the block as raw HTML with the same end. Versions
-/// differ in the tags that begin a block (`<search>` since 0.31, `<textarea>` up to its end tag
-/// since 0.30) and in declarations (in lower case since 0.31). GitHub uses an older version.
+/// differ in the tags that begin a block (0.31 adds `<search>` and removes `<source>`), in the end of
+/// `<textarea>` (since 0.30 its end tag, before that a blank line) and in declarations (since 0.30
+/// also in lower case). GitHub uses an older version.
 pub(super) fn is_html_in_every_version(source: &str) -> bool {
     let source = source.trim_start().to_ascii_lowercase();
     ["<script", "<pre", "<style", "<!--", "<?", "<![cdata["]

@@ -1,4 +1,5 @@
-//! All numbers of the ranking. The figures behind them: `docs/decisions/ranking.md`.
+//! All numbers of the ranking, except the least similarity of words in the thesaurus, which belongs to
+//! its table. The figures behind them: `docs/decisions/ranking.md`.
 
 /// A part of an entry ends with the line in which it reaches this number of stems.
 pub(super) const LEAST_PART: u8 = 64;
@@ -87,6 +88,10 @@ pub(super) const COHERENT: Coherence = Coherence {
     full: 1.5,
 };
 
+/// The weight of the similarity of vectors, relative to the score of words and the thesaurus. Before,
+/// both are divided by their maximum over all candidates.
+pub(super) const SIMILARITY: f64 = 0.5;
+
 /// If no hit has at least this share of the question's terms, by their weights, the note of the answer
 /// says that the hits are weak.
 pub(crate) const WEAK: f64 = 0.34;
@@ -94,10 +99,10 @@ pub(crate) const WEAK: f64 = 0.34;
 pub(crate) const TELLING: f64 = 0.5;
 
 /// The share of its score that an entry of high importance gains, and one of low importance loses.
-pub(crate) const IMPORTANCE: f64 = 0.05;
+pub(super) const IMPORTANCE: f64 = 0.05;
 /// The share of its score that an entry gains if it was changed just now. Older entries gain less.
-pub(crate) const RECENCY: f64 = 0.05;
+pub(super) const RECENCY: f64 = 0.05;
 /// The age in days at which half of [`RECENCY`] is left.
-pub(crate) const HALF_AGE: f64 = 30.0;
+pub(super) const HALF_AGE: f64 = 30.0;
 /// The share of its score that an entry of a day gains that the question asks for.
-pub(crate) const ASKED_DAY: f64 = 0.15;
+pub(super) const ASKED_DAY: f64 = 0.15;

@@ -1,10 +1,7 @@
 //! The fusion of the scores by words with the similarities of vectors.
 
+use super::constants::SIMILARITY;
 use super::scorer::Ranked;
-
-/// The weight of the similarity of vectors, relative to the score of words and the thesaurus. Before,
-/// both are divided by their maximum over all candidates.
-const SIMILARITY: f64 = 0.5;
 
 /// Divides the scores of candidates by the largest one, and adds the weighted similarity of their
 /// vectors to that of the query. Changes nothing if no candidate has a positive similarity.

@@ -19,11 +19,15 @@
 //! Where entries and the query have vectors of one model, the similarity of the vectors is added to
 //! the score of the words, each divided by its maximum.
 //!
+//! Importance, age and the days that a question asks for change a score a little, see `adjustment.rs`.
+//!
 //! Everything is computed in one order from numbers that no index rounds. So every host gives the
 //! same scores, bit for bit.
 
+mod adjustment;
 mod asking;
 mod beginnings;
+mod bm25;
 mod constants;
 mod cost;
 mod counts;
@@ -36,7 +40,6 @@ mod parts;
 mod passage;
 mod query;
 mod question;
-mod score;
 mod scorer;
 #[cfg(test)]
 mod stems;
@@ -44,7 +47,8 @@ mod stop_words;
 mod thesaurus;
 mod vector;
 
-pub(crate) use constants::{ASKED_DAY, HALF_AGE, IMPORTANCE, REACH, RECENCY, TELLING, WEAK};
+pub(crate) use adjustment::Adjustment;
+pub(crate) use constants::{REACH, TELLING, WEAK};
 pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
 pub(crate) use fusion::fuse;

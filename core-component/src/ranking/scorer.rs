@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::bm25::{Statistics, Weighted, Weights, length};
 use super::constants::{
     AFTER, AROUND, BEFORE, COHERENT, MAX_MATCHES, NEEDS_CONTEXT, PART, REACH, WHOLE,
 };
@@ -9,7 +10,6 @@ use super::counts::{Counts, Found};
 use super::matches::{FoundBy, Match, Value};
 use super::neighbours::Neighbour;
 use super::query::Query;
-use super::score::{Statistics, Weighted, Weights, length};
 
 /// Collects the entries of a search. For an entry that cannot be a hit, it stores only numbers, so that
 /// a search needs little memory.

@@ -124,7 +124,7 @@ impl<'a> Editor<'a> {
                 }
                 self.values.push((self.value_range(entry), format!(" [{}]", texts.join(", "))));
             }
-            // The list was empty before or is empty now, or the value is not a list.
+            // No old item stays, or the value is not a list: the whole value is written anew.
             _ => {
                 let new = New::Items(inserted.iter().map(|(_, new)| new.clone()).collect());
                 let column = self.column_at(entry.key.span.start) + 2;

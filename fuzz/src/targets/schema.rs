@@ -8,7 +8,8 @@ use super::{HARMLESS, check_validate, documents, mixtures};
 /// The maximum number of sections that get an entry. Each entry takes a check of all sections.
 const MAX_ENTRIES: usize = 8;
 
-/// A schema is refused with one of its lines, or a new log has its sections and they accept entries.
+/// Either the schema is refused with an error that names one of its lines, or a new log has exactly the
+/// sections of the schema, and each of them takes an entry.
 pub fn run(input: &[u8]) {
     let repository = Repository::with(&[(SCHEMA, input)]);
     let answer = repository.call("start_session", &[("date", DATE)]);

@@ -180,8 +180,9 @@ impl Builder {
         self
     }
 
-    /// Lets read-only calls change no file. What a killed program left in a write-ahead log stays there.
-    /// No derived database is used, so searches are slower.
+    /// Lets read-only calls leave the files of databases as they are. What a killed program left in a
+    /// write-ahead log is read, and stays there. The search index, a derived database, is not used, so
+    /// searches are slower.
     pub fn looks_only(mut self) -> Builder {
         self.storage.looks_only = true;
         self

@@ -8,8 +8,8 @@ pub(super) fn is_capable(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_dumb()
 }
 
-/// Whether to print in colours: on a terminal that has them, unless `NO_COLOR` is set. With
-/// `CLICOLOR_FORCE` also elsewhere.
+/// Whether to print in colours: as `NO_COLOR`, `CLICOLOR_FORCE` and `CLICOLOR` say, in this order, else
+/// on a terminal that has colours. Never if `TERM` is `dumb`.
 pub(super) fn has_colours(stream: &impl RawStream) -> bool {
     !is_dumb() && AutoStream::choice(stream) != ColorChoice::Never
 }
@@ -19,7 +19,8 @@ pub(super) fn colours_of_help() -> clap::ColorChoice {
     if is_dumb() { clap::ColorChoice::Never } else { clap::ColorChoice::Auto }
 }
 
-/// Also on CI services that show colours.
+/// Whether `TERM` is `dumb`. `anstream` takes a CI service for a terminal with colours, whatever `TERM`
+/// is.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

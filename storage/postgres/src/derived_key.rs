@@ -1,8 +1,9 @@
-//! The key of a derived database: its place and its name.
+//! The key of the rows of a derived database: one whose data can be made again from other data, such as
+//! a search index.
 
 use super::query::literal;
 
-/// A derived database of a place.
+/// The place and the name of a derived database.
 #[derive(Debug)]
 pub(crate) struct Derived {
     pub place: String,

@@ -36,9 +36,9 @@ pub(super) struct Input {
 pub(super) struct Output {
     id: i64,
     created: bool,
-    // Whether the oldest recent memories were moved to the compost.
+    // Whether a summary, in the table `memory_compost`, has replaced the oldest recent memories.
     summarized: bool,
-    // The id of their summary in the compost.
+    // The id of that summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost_id: Option<i64>,
     /// A model is summarising them.

@@ -15,9 +15,7 @@ use crate::existing::days;
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::page::count;
-use crate::ranking::{
-    self, ASKED_DAY, HALF_AGE, IMPORTANCE, Passage, Query, RECENCY, Ranked, Vector, fuse, passage,
-};
+use crate::ranking::{self, Adjustment, Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
     Collector, Entry, EntryId, Owner, ReadCall, Request, Results, UnreadDocument, id_schema,
 };
@@ -372,11 +370,7 @@ fn output(
     warnings.extend(without_date(request, &owners, &undated));
     // A listing of the newest entries is sorted already.
     if !request.is_for_newest() {
-        fuse(&mut candidates, |(_, entry)| entry.similarity.map(|of| of.cosine));
-        for ranked in &mut candidates {
-            ranked.score = adjusted(ranked, request);
-        }
-        candidates.sort_by(order(&documents));
+        rank(&mut candidates, request, &documents);
     }
     candidates.truncate(limit);
     read_hits(call, &owners, &documents, &mut candidates)?;
@@ -433,18 +427,21 @@ pub(super) fn bound_warnings(warnings: &mut Vec<String>) {
     }
 }
 
-/// Returns the score, adjusted by importance, age and the days that the question asks for. These
-/// weigh little, so that they only decide between near scores.
-fn adjusted(ranked: &Candidate, request: &Request) -> f64 {
-    let entry = &ranked.entry.1;
-    let importance = 1.0 + IMPORTANCE * f64::from(entry.importance);
-    let recency = entry.moment().map_or(0.0, |moment| {
-        let age = request.now.milliseconds().saturating_sub(moment.milliseconds()).max(0);
-        let days = age as f64 / 86_400_000.0;
-        RECENCY * HALF_AGE / (HALF_AGE + days)
-    });
-    let asked_day = if request.asks_for_day_of(entry) { ASKED_DAY } else { 0.0 };
-    ranked.score * importance * (1.0 + recency + asked_day)
+/// Sorts candidates by their scores, which then also count vectors, importance, age and the days that
+/// the question asks for.
+fn rank(candidates: &mut [Candidate], request: &Request, documents: &[UnreadDocument]) {
+    fuse(candidates, |(_, entry)| entry.similarity.map(|of| of.cosine));
+    let now = request.now.milliseconds();
+    for ranked in &mut *candidates {
+        let entry = &ranked.entry.1;
+        let adjustment = Adjustment {
+            importance: entry.importance,
+            age: entry.moment().map(|moment| now.saturating_sub(moment.milliseconds())),
+            is_of_asked_day: request.asks_for_day_of(entry),
+        };
+        ranked.score = adjustment.apply(ranked.score);
+    }
+    candidates.sort_by(order(documents));
 }
 
 /// The order of hits: the best score first, then the newest, then by owner and path. The sort is

@@ -6,7 +6,8 @@ use crate::ranking::Ranked;
 use crate::source::{Entry, Owner, UnreadDocument};
 use crate::tool::Call;
 
-/// A document is missing, cannot be read, or has another version than the index says.
+/// A document is missing, cannot be read, or has another version than the index says. A search without
+/// indexes then gives the other hits, and a warning if the document cannot be read.
 pub(super) struct Changed;
 
 /// Reads the text of each hit that comes from an index. Each document is read once, and the

@@ -221,8 +221,8 @@ impl<'a> Agent<'a> {
                     ", or replace it with `{path}`, the version before the last change; that \
                      change is then lost"
                 )),
-                // A backup can have the same damage: a call that adds a memory does not read the
-                // other records.
+                // The backup may be damaged too: a call that adds a memory copies the file to it
+                // without reading the other records.
                 _ => error,
             },
             Err(failed) => error.with_suffix(&format!("; `{path}` cannot be read: {failed}")),

@@ -13,8 +13,8 @@ use crate::tool::{Call, Checked, Resume};
 /// The maximum number of stores that are read.
 const MAX_STORES: usize = 20;
 
-/// The maximum number of pages of a store.
-const MOST: usize = 10;
+/// The most memories of a store that are told, the last changed first.
+const MOST_OF_STORE: usize = 10;
 
 pub(super) const RESUME: Resume = Resume { toolset: "stores", first_tool: "add_memory", collect };
 
@@ -41,7 +41,7 @@ fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
 
 fn add(store: &Store<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     let RecentMemories { memories: pages, total, warnings } =
-        recent_memories(store, &CategoryPath::ROOT, false, MOST)?;
+        recent_memories(store, &CategoryPath::ROOT, false, MOST_OF_STORE)?;
     for warning in warnings {
         parts.warn(format!("store `{}`: {warning}", store.name));
     }

@@ -1,4 +1,4 @@
-//! The score of an entry.
+//! bm25: the score of a text by the words of a query.
 
 use super::constants::{K1, Kind, LEAST_LENGTH, LEAST_WEIGHT};
 use super::counts::Found;
