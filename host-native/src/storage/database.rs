@@ -1,7 +1,7 @@
 //! A database of a place, on any medium. Its writers wait for the lock of the place.
 
 use super::lock_key::LockKey;
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
 use super::writer::{Writer, WriterLock};
 use agent_memory_storage::database::{self, Dialect, Effect, Mode, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};

@@ -2,10 +2,10 @@
 
 use super::database::Database;
 use super::files_writer::FilesWriter;
-use super::lock::Locks;
 use super::lock_key::LockKey;
+use super::lock_timeout::LockTimeout;
+use super::lock_wait::Locks;
 use super::sqlite_database::Databases;
-use super::timeout::LockTimeout;
 use super::tree::{Locking, Tree, TreeBackend};
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;

@@ -1,8 +1,8 @@
 //! The writer of a place on this machine.
 
-use super::lock::{Lock, Locks};
 use super::lock_key::LockKey;
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
+use super::lock_wait::{Lock, Locks};
 use super::writer::{WriterBackend, WriterLock};
 use agent_memory_storage::{Area, Change, CommitError, Document, Documents, Entry, Error, Status};
 use agent_memory_storage_files::{Cache, Tree as Files};

@@ -50,10 +50,11 @@ mod files_writer;
 mod layout_lock;
 #[cfg(test)]
 mod layout_tests;
-mod lock;
 mod lock_key;
 #[cfg(test)]
 mod lock_tests;
+mod lock_timeout;
+mod lock_wait;
 #[cfg(feature = "http")]
 mod probe;
 mod registry_writer;
@@ -72,7 +73,6 @@ mod server_writer;
 mod sqlite_database;
 #[cfg(feature = "postgres")]
 mod tenants;
-mod timeout;
 mod tree;
 mod writer;
 
@@ -94,8 +94,8 @@ pub use database::{Database, Transaction};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use layout_lock::lock_layout;
 pub use lock_key::LockKey;
+pub use lock_timeout::{DEFAULT_LOCK_WAIT, LockTimeout, MAX_LOCK_WAIT};
 pub use registry_writer::RegistryWriter;
-pub use timeout::{DEFAULT_LOCK_WAIT, LockTimeout, MAX_LOCK_WAIT};
 pub use tree::Tree;
 pub use writer::Writer;
 
@@ -103,7 +103,7 @@ pub(crate) use agent_memory_storage_files::places::Wanted;
 use agent_memory_storage_files::places::{Opened, Places};
 use agent_memory_storage_sqlite::Options;
 use files_tree::{FilesTree, Local};
-use lock::Locks;
+use lock_wait::Locks;
 #[cfg(feature = "postgres")]
 pub(crate) use server::{DatabaseServer, ServerLabel};
 #[cfg(feature = "postgres")]

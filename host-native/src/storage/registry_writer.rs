@@ -1,8 +1,8 @@
 //! Changing a registry under its lock.
 
 use super::files_writer::FilesWriter;
-use super::lock::Locks;
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
+use super::lock_wait::Locks;
 use super::writer::Writer;
 use agent_memory_storage::Error;
 use agent_memory_storage_files::places::{Family, RegistryChange};

@@ -2,8 +2,8 @@
 
 use super::database::{Beginning, DatabaseBackend, Transaction};
 use super::lock_key::LockKey;
+use super::lock_timeout::LockTimeout;
 use super::server_lock::{Locker, ServerLock};
-use super::timeout::LockTimeout;
 use super::writer::WriterLock;
 use agent_memory_storage::Error;
 use agent_memory_storage::database::{self, Dialect, Effect, Mode, Rows, Statement};

@@ -1,6 +1,6 @@
 //! Waiting for the lock of a place on a database server.
 
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
 use crate::queue::{self, Queue};
 use agent_memory_storage::{Error, Place};
 use agent_memory_storage_postgres as postgres;

@@ -3,12 +3,12 @@
 use super::database::Database;
 use super::files_tree::Local;
 use super::lock_key::LockKey;
+use super::lock_timeout::LockTimeout;
 use super::reserved::Reserved;
 use super::server::{DatabaseServer, ServerLabel};
 use super::server_database::ServerDatabase;
 use super::server_lock::Locker;
 use super::server_writer::ServerWriter;
-use super::timeout::LockTimeout;
 use super::tree::{Locking, Tree, TreeBackend};
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;

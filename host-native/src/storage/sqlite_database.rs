@@ -1,9 +1,9 @@
 //! The databases of places on this machine, in SQLite.
 
 use super::database::{Beginning, Database, DatabaseBackend, Transaction};
-use super::lock::{Lock, Locks};
 use super::lock_key::LockKey;
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
+use super::lock_wait::{Lock, Locks};
 use super::writer::WriterLock;
 use agent_memory_storage::database::{Dialect, Kind, Mode, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};

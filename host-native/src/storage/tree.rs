@@ -2,7 +2,7 @@
 
 use super::database::Database;
 use super::lock_key::LockKey;
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{Area, Document, Documents, Entry, Error, Status};

@@ -1,7 +1,7 @@
 //! The writer of a place, on any medium.
 
-use super::lock::Lock;
 use super::lock_key::LockKey;
+use super::lock_wait::Lock;
 #[cfg(feature = "postgres")]
 use super::server_lock::ServerLock;
 use agent_memory_storage::{Area, Change, CommitError, Document, Documents, Entry, Error, Status};

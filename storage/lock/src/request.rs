@@ -13,6 +13,9 @@ use super::lock_file::{IdleLocks, LockFile, cannot_write, connect, lock_error};
 const QUEUE: &str = "queue.sqlite";
 const LOCK: &str = owner::LOCK_FILE;
 
+/// The files of a lock directory, which are empty.
+pub const FILES: [&str; 2] = [QUEUE, LOCK];
+
 /// A request for the lock of a place. It never waits: its caller decides how often and how long to
 /// ask. Dropping it releases everything that it holds.
 #[derive(Debug)]

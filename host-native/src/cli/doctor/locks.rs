@@ -4,16 +4,13 @@ use super::finding::Finding;
 use crate::AgentMemory;
 use crate::cli::program::description;
 use agent_memory_storage_files::{Directory, Grant, OWN, Repository, display, errno_error, owner};
+use agent_memory_storage_lock::{FILES, holder};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const ABOUT: &str = "lock";
 
-/// The files of a lock. They are empty.
-const FILES: [&str; 2] = ["queue.sqlite", owner::LOCK_FILE];
-
-/// The findings about locks. Call this before this process has a lock: closing a lock file drops the
-/// process's own locks on the file.
+/// The findings about locks. Call this before this process has a lock, see [`holder`].
 pub(super) fn findings(memory: &AgentMemory, repository: Option<&Path>) -> Vec<Finding> {
     let places = description().toolsets.iter().flat_map(|toolset| &toolset.places);
     let mut directories = Vec::new();
@@ -77,7 +74,7 @@ fn findings_of(lock: &Path) -> Vec<Finding> {
             let error = errno_error(errno, &format!("use `{}`", display(&path)));
             findings.push(Finding::error(ABOUT, error.message));
         } else if file == owner::LOCK_FILE
-            && let Some(holder) = holder(&path)
+            && let Some(holder) = holder_of(&path)
         {
             let message = format!("process {holder} holds the lock in `{shown}`");
             let advice = "a writer holds it for a moment only: look again";
@@ -88,24 +85,8 @@ fn findings_of(lock: &Path) -> Vec<Finding> {
 }
 
 /// The process that holds a lock file, with its name if the system tells it.
-#[cfg(unix)]
-fn holder(file: &Path) -> Option<String> {
-    use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
-
-    /// The byte on which SQLite has the lock of a writer (its `RESERVED_BYTE`).
-    const RESERVED: u64 = 0x4000_0001;
-    let file = fs::File::open(file).ok()?;
-    let mut wanted = Flock::from(FlockType::WriteLock);
-    (wanted.start, wanted.length) = (RESERVED, 1);
-    wanted.offset_type = FlockOffsetType::Set;
-    let held = fcntl_getlk(&file, &wanted).ok()??;
-    let pid = held.pid?.as_raw_nonzero();
+fn holder_of(file: &Path) -> Option<String> {
+    let pid = holder(file)?;
     let name = fs::read_to_string(format!("/proc/{pid}/comm"));
     Some(name.map_or_else(|_| pid.to_string(), |name| format!("{pid} ({})", name.trim())))
-}
-
-/// Always `None`: Windows does not tell which process holds a lock.
-#[cfg(not(unix))]
-fn holder(_: &Path) -> Option<String> {
-    None
 }

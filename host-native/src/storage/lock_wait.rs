@@ -3,7 +3,7 @@
 //! Each storage has a first-come, first-served queue. Only the writer at its head asks for the lock
 //! files, which other processes may hold.
 
-use super::timeout::LockTimeout;
+use super::lock_timeout::LockTimeout;
 use crate::queue::{self, Queue};
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{Durability, Layout};
