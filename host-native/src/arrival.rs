@@ -1,7 +1,7 @@
-//! The arrival of a call: it gets its number, time, seed and place among the writers.
+//! The arrival of a call: it gets its number, time, seed and turn among the writers.
 
 use crate::capability::toolbox::Zone;
-use crate::queue::{Place, Queue};
+use crate::queue::{Queue, Turn};
 use crate::zone::CallZone;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -41,14 +41,14 @@ pub struct Arrival {
     pub(crate) now: Timestamp,
     pub(crate) zone: Arc<Zone>,
     pub(crate) seed: u64,
-    /// A writer's place among those that have arrived and have not asked for a lock yet.
+    /// A writer's turn among those that have arrived and have not asked for a lock yet.
     ///
     /// Without it, two calls of one client could lock a tree in the wrong order, since calls read at
     /// different speeds before they ask for the lock.
-    pub(crate) writer_place: Option<Place>,
-    /// The place of the call among the calls that run or wait to run. It is freed when the call has
+    pub(crate) writer_turn: Option<Turn>,
+    /// The turn of the call among the calls that run or wait to run. It is freed when the call has
     /// ended.
-    pub(crate) call_place: Place,
+    pub(crate) call_turn: Turn,
 }
 
 impl fmt::Debug for Arrival {
@@ -57,7 +57,7 @@ impl fmt::Debug for Arrival {
             .debug_struct("Arrival")
             .field("now", &self.now)
             .field("seed", &self.seed)
-            .field("writes", &self.writer_place.is_some())
+            .field("writes", &self.writer_turn.is_some())
             .finish()
     }
 }
@@ -73,7 +73,7 @@ impl Arrival {
     /// What the call needs to be run [again](Arrivals::again). `None` for a call that may write.
     pub(crate) fn repeatable(&self) -> Option<SameCall> {
         let same = || SameCall { now: self.now, zone: self.zone.clone(), seed: self.seed };
-        self.writer_place.is_none().then(same)
+        self.writer_turn.is_none().then(same)
     }
 }
 
@@ -108,13 +108,13 @@ impl Arrivals {
 
     /// The arrival of a read-only call that is run again, with the time, zone and seed of its first run.
     pub(crate) fn again(&self, first: &SameCall) -> Arrival {
-        let call_place = self.calls.join();
+        let call_turn = self.calls.join();
         let SameCall { now, zone, seed } = first;
-        Arrival { now: *now, zone: zone.clone(), seed: *seed, writer_place: None, call_place }
+        Arrival { now: *now, zone: zone.clone(), seed: *seed, writer_turn: None, call_turn }
     }
 
     pub(crate) fn receive(&self, writes: bool) -> Arrival {
-        // Under one lock, so that number, time and place have the same order.
+        // Under one lock, so that number, time and turn have the same order.
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let number = *arrived;
         *arrived += 1;
@@ -125,15 +125,15 @@ impl Arrivals {
                 start.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
             }
         };
-        let writer_place = writes.then(|| self.writers.join());
-        let call_place = self.calls.join();
+        let writer_turn = writes.then(|| self.writers.join());
+        let call_turn = self.calls.join();
         drop(arrived);
 
         let seed = match self.random {
             Random::System => getrandom::u64().expect("the operating system has random numbers"),
             Random::Fixed(first) => first.wrapping_add(number),
         };
-        Arrival { now, zone: self.zone.now(), seed, writer_place, call_place }
+        Arrival { now, zone: self.zone.now(), seed, writer_turn, call_turn }
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(second.now.to_string(), "2025-01-20T10:00:01.5Z");
         assert_eq!(second.zone.offset_minutes, 300);
         assert_eq!(second.seed, 8);
-        assert!(second.writer_place.is_some());
+        assert!(second.writer_turn.is_some());
     }
 
     #[test]

@@ -1,40 +1,40 @@
-//! A queue that serves its places in the order in which they were taken.
+//! A queue that serves turns in the order in which they were taken.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The places that are served and those that wait, in the order in which they were taken.
+/// The turns that are served and those that wait, in the order in which they were taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// How many places are served at once.
+    /// How many turns are served at once.
     served: usize,
     joined: u64,
-    places: BTreeMap<u64, Option<Waker>>,
+    turns: BTreeMap<u64, Option<Waker>>,
 }
 
 impl Queue {
-    /// A queue that serves `served` places at once.
+    /// A queue that serves `served` turns at once.
     pub(crate) fn new(served: usize) -> Self {
-        Queue(Arc::new(Mutex::new(State { served, joined: 0, places: BTreeMap::new() })))
+        Queue(Arc::new(Mutex::new(State { served, joined: 0, turns: BTreeMap::new() })))
     }
 
-    /// Takes a place at the end of the queue.
-    pub(crate) fn join(&self) -> Place {
+    /// Takes a turn at the end of the queue.
+    pub(crate) fn join(&self) -> Turn {
         let number = self.with(|state| {
             state.joined += 1;
-            state.places.insert(state.joined, None);
+            state.turns.insert(state.joined, None);
             state.joined
         });
-        Place { queue: Queue(Arc::clone(&self.0)), number }
+        Turn { queue: Queue(Arc::clone(&self.0)), number }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.with(|state| state.places.is_empty())
+    fn is_empty(&self) -> bool {
+        self.with(|state| state.turns.is_empty())
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
@@ -42,23 +42,23 @@ impl Queue {
     }
 }
 
-/// A place in a [`Queue`], until it is dropped.
+/// A turn in a [`Queue`], until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Turn {
     queue: Queue,
     number: u64,
 }
 
-impl Place {
-    /// Waits until this place is served.
+impl Turn {
+    /// Waits until this turn is served.
     pub(crate) async fn served(&self) {
         poll_fn(|context| {
             self.queue.with(|state| {
-                let before = state.places.range(..self.number);
+                let before = state.turns.range(..self.number);
                 if before.take(state.served).count() < state.served {
                     return Poll::Ready(());
                 }
-                state.places.insert(self.number, Some(context.waker().clone()));
+                state.turns.insert(self.number, Some(context.waker().clone()));
                 Poll::Pending
             })
         })
@@ -66,15 +66,34 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Turn {
     fn drop(&mut self) {
         let next = self.queue.with(|state| {
-            state.places.remove(&self.number);
-            state.places.values_mut().nth(state.served - 1)?.take()
+            state.turns.remove(&self.number);
+            state.turns.values_mut().nth(state.served - 1)?.take()
         });
         if let Some(waker) = next {
             waker.wake();
         }
+    }
+}
+
+/// Queues by key. There is one for each key with a turn.
+#[derive(Debug)]
+pub(crate) struct Queues<K>(Mutex<BTreeMap<K, Queue>>);
+
+impl<K: Ord> Queues<K> {
+    /// Takes a turn at the end of the queue of a key, which serves one at once.
+    pub(crate) fn join(&self, key: K) -> Turn {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| !queue.is_empty());
+        queues.entry(key).or_insert_with(|| Queue::new(1)).join()
+    }
+}
+
+impl<K> Default for Queues<K> {
+    fn default() -> Self {
+        Queues(Mutex::default())
     }
 }
 
@@ -84,13 +103,13 @@ mod tests {
     use std::pin::pin;
     use std::task::Context;
 
-    fn is_served(place: &Place) -> bool {
+    fn is_served(turn: &Turn) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        pin!(place.served()).poll(&mut context).is_ready()
+        pin!(turn.served()).poll(&mut context).is_ready()
     }
 
     #[test]
-    fn a_place_waits_for_those_before_it() {
+    fn a_turn_waits_for_those_before_it() {
         let queue = Queue::new(1);
         let first = queue.join();
         let second = queue.join();
@@ -114,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_waiting_place_wakes_when_the_one_before_it_is_dropped() {
+    async fn a_waiting_turn_wakes_when_the_one_before_it_is_dropped() {
         let queue = Queue::new(1);
         let first = queue.join();
         let second = queue.join();

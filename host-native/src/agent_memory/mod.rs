@@ -404,7 +404,7 @@ impl AgentMemory {
         + Send
         + 'static,
     ) -> Result<Outcome, CallError> {
-        arrival.call_place.served().await;
+        arrival.call_turn.served().await;
         let (cancellation, _cancel_on_drop) = Cancellation::new();
         let mounted = self.mounted.clone();
         let own = self.own.clone();
@@ -412,12 +412,12 @@ impl AgentMemory {
         let ran = tokio::task::spawn_blocking(move || {
             let context = mounted.context(&arrival, &models, &caller);
             // Held until the call has ended, even if its future is dropped earlier.
-            let _place = arrival.call_place;
+            let _turn = arrival.call_turn;
             let storage = own.storage.clone();
             let limits = mounted.engine.limits();
-            let place = arrival.writer_place;
+            let turn = arrival.writer_turn;
             let cancellation = Some(cancellation);
-            let mut call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
+            let mut call = Call::new(storage, limits, audience, turn, caller.roots, cancellation);
             call.only = caller.reach.repositories;
             let key = caller.idempotency_key.map(|key| Arc::new(CallKey::new(key)));
             call.key = key.clone();

@@ -39,8 +39,8 @@ pub(crate) struct Call {
     pub(crate) lock_rules: LockRules,
     /// The open databases.
     pub(crate) databases: Databases,
-    /// The call's place among the writers, until it has asked for a lock.
-    pub(crate) writer_place: Option<queue::Place>,
+    /// The call's turn among the writers, until it has asked for a lock.
+    pub(crate) writer_turn: Option<queue::Turn>,
     /// The source of further granted directories. `None` once it was asked, or if the caller has none.
     pub(crate) roots: Option<Arc<dyn Roots>>,
     /// The directories that `roots` returned.
@@ -126,7 +126,7 @@ impl Call {
         storage: Storage,
         limits: &Limits,
         audience: Audience,
-        writer_place: Option<queue::Place>,
+        writer_turn: Option<queue::Turn>,
         roots: Option<Arc<dyn Roots>>,
         cancellation: Option<Cancellation>,
     ) -> Call {
@@ -140,7 +140,7 @@ impl Call {
                 .as_ref()
                 .map(|cancellation| cancellation.databases.clone())
                 .unwrap_or_default(),
-            writer_place,
+            writer_turn,
             roots,
             granted: Vec::new(),
             only: None,

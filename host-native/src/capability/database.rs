@@ -94,10 +94,10 @@ impl HostConnection for Call {
             }
             let writer = call.lock_rules.writer.map(Resource::<storage::Writer>::new_borrow);
             let writer = writer.map(|writer| call.opened.get(&writer)).transpose()?;
-            let place = call.writer_place.take_if(|_| lock.is_some());
+            let turn = call.writer_turn.take_if(|_| lock.is_some());
             let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
             let begun =
-                Call::in_turn(place, timeout, |timeout| database.begin(mode, writer, timeout));
+                Call::in_turn(turn, timeout, |timeout| database.begin(mode, writer, timeout));
             Ok(match call.wait(begun)? {
                 Ok(transaction) => {
                     let transaction = call.opened.push(transaction)?;

@@ -39,9 +39,9 @@ impl Host for Call {
                 return Ok(Err(error.into()));
             }
             let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
-            let Call { writer_place, storage, key, .. } = &*call;
+            let Call { writer_turn, storage, key, .. } = &*call;
             let created =
-                Call::created(writer_place.as_ref(), storage, &place, timeout, key.as_ref());
+                Call::created(writer_turn.as_ref(), storage, &place, timeout, key.as_ref());
             let created = call.wait(created)?;
             call.lend(created)
         })
@@ -109,35 +109,35 @@ impl Call {
     }
 
     /// Creates a place after every writer that arrived earlier has asked for its lock. The call keeps its
-    /// place among the writers.
+    /// turn among the writers.
     async fn created(
-        writer_place: Option<&queue::Place>,
+        writer_turn: Option<&queue::Turn>,
         storage: &storage::Storage,
         place: &storage::Place,
         timeout: storage::LockTimeout,
         key: Option<&Arc<storage::CallKey>>,
     ) -> std::result::Result<storage::Tree, storage::Error> {
-        if let Some(writer_place) = writer_place {
-            timeout.within(writer_place.served()).await?;
+        if let Some(writer_turn) = writer_turn {
+            timeout.within(writer_turn.served()).await?;
         }
         storage.create_place_with(place, timeout, key).await
     }
 
     /// Asks for a lock after every writer that arrived earlier, and waits for it.
     pub(super) async fn in_turn<T, Asked>(
-        place: Option<queue::Place>,
+        turn: Option<queue::Turn>,
         timeout: storage::LockTimeout,
         ask: impl FnOnce(storage::LockTimeout) -> Asked,
     ) -> std::result::Result<T, storage::Error>
     where
         Asked: Future<Output = std::result::Result<T, storage::Error>>,
     {
-        if let Some(place) = &place {
-            timeout.within(place.served()).await?;
+        if let Some(turn) = &turn {
+            timeout.within(turn.served()).await?;
         }
         // This joins the lock's own queue. Only then may the next writer ask.
         let asked = ask(timeout);
-        drop(place);
+        drop(turn);
         asked.await
     }
 }
@@ -190,10 +190,10 @@ impl HostTree for Call {
             if let Err(error) = call.lock_rules.check_lock() {
                 return Ok(Err(error.into()));
             }
-            let place = call.writer_place.take();
+            let turn = call.writer_turn.take();
             let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
             let locked =
-                Call::in_turn(place, timeout, |timeout| tree.lock_scope(scope.as_deref(), timeout));
+                Call::in_turn(turn, timeout, |timeout| tree.lock_scope(scope.as_deref(), timeout));
             Ok(match call.wait(locked)? {
                 Ok(writer) => {
                     let lock = writer.lock_key().clone();

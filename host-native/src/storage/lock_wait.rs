@@ -4,13 +4,12 @@
 //! files, which other processes may hold.
 
 use super::lock_timeout::LockTimeout;
-use crate::queue::{self, Queue};
+use crate::queue::{Queues, Turn};
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{Durability, Layout};
 use agent_memory_storage_lock::{IdleLocks, PlaceLock, Progress, Request};
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const QUEUE_POLL: Duration = Duration::from_millis(2);
@@ -20,20 +19,14 @@ const LOCK_POLL: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Locks {
     /// The wait queues by their lock directories.
-    queues: Mutex<HashMap<PathBuf, Queue>>,
+    queues: Queues<PathBuf>,
     idle: Arc<IdleLocks>,
     durability: Durability,
 }
 
 impl Locks {
     pub fn new(durability: Durability) -> Self {
-        Locks { queues: Mutex::default(), idle: Arc::default(), durability }
-    }
-
-    fn join(&self, lock: &Path) -> queue::Place {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.retain(|_, queue| !queue.is_empty());
-        queues.entry(lock.to_owned()).or_insert_with(|| Queue::new(1)).join()
+        Locks { queues: Queues::default(), idle: Arc::default(), durability }
     }
 }
 
@@ -41,11 +34,11 @@ impl Locks {
 /// transaction of one call share it.
 #[derive(Debug)]
 pub(super) struct Lock {
-    // Must be dropped before `_place`, so that the next writer in the queue finds the lock files free.
+    // Must be dropped before `_turn`, so that the next writer in the queue finds the lock files free.
     place_lock: PlaceLock,
     /// The deadline of the wait at the head of the queue.
     pub at_the_head: Instant,
-    _place: queue::Place,
+    _turn: Turn,
 }
 
 impl Lock {
@@ -55,13 +48,13 @@ impl Lock {
         locks: &Arc<Locks>,
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
-        let place = locks.join(layout.lock_path());
+        let turn = locks.queues.join(layout.lock_path().to_owned());
         let layout = layout.clone();
         let locks = locks.clone();
         async move {
-            timeout.within(place.served()).await?;
+            timeout.within(turn.served()).await?;
             let (place_lock, at_the_head) = ask(&layout, &locks, timeout).await?;
-            Ok(Lock { place_lock, at_the_head, _place: place })
+            Ok(Lock { place_lock, at_the_head, _turn: turn })
         }
     }
 

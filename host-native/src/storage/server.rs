@@ -1,6 +1,6 @@
 //! A database server, and which places are on it.
 
-use super::server_lock::{Locker, Queues};
+use super::server_lock::{Locker, ScopeQueues};
 use agent_memory_storage::{Error, ErrorCode, Place};
 use agent_memory_storage_postgres::{self as postgres, Server};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct DatabaseServer {
     labels: Vec<ServerLabel>,
     /// The names of the derived databases whose tables the server has.
     derived: Vec<String>,
-    queues: Arc<Queues>,
+    queues: Arc<ScopeQueues>,
 }
 
 /// The places with one label.
