@@ -6,8 +6,8 @@
 //! The ranking is in [`ranking`](crate::ranking).
 
 mod asked_days;
-mod budget;
 mod drop_vectors;
+mod fitting;
 mod forget_memory;
 mod note;
 mod resume_memory;

@@ -7,7 +7,7 @@ use crate::source::{Owner, Request, Skipped};
 use crate::tool::Call;
 
 /// The facts about a search that its note depends on.
-pub(super) struct Found<'a> {
+pub(super) struct NoteInput<'a> {
     pub call: &'a Call<'a>,
     pub request: &'a Request,
     /// The owners that were searched, each with the number of its entries.
@@ -29,7 +29,7 @@ pub(super) struct Found<'a> {
     pub searches_agents: bool,
 }
 
-impl Found<'_> {
+impl NoteInput<'_> {
     pub fn note(&self) -> Option<String> {
         let is_weak = !self.has_hit || self.coverage < WEAK;
         let hidden = self.hidden.iter().filter(|coverage| **coverage >= TELLING).count();

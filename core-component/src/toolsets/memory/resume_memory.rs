@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::budget::{self, Told, fit, length};
+use super::fitting::{self, Told, fit, length};
 use super::search_memory::bound_warnings;
 use super::skipped::name;
 use crate::error::Error;
@@ -185,7 +185,7 @@ fn left_out(parts: &[&Part], room: usize) -> String {
         let mut note = "\n## Left out: a larger `budget` has room for more\n\n".to_owned();
         for part in parts.iter().take(most) {
             let Part { title, owner, read, .. } = part;
-            let count = budget::count(part, 0);
+            let count = fitting::count(part, 0);
             note += &format!("- {title}: {} ({count}; `{read}`)\n", name(owner));
         }
         match parts.len().saturating_sub(most) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::asked_days::AskedDays;
-use super::note::{Found, has_dates};
+use super::note::{NoteInput, has_dates};
 use super::settings::MemorySettings;
 use super::skipped::not_read;
 use super::undated::without_date;
@@ -374,7 +374,7 @@ fn output(
     }
     candidates.truncate(limit);
     read_hits(call, &owners, &documents, &mut candidates)?;
-    let note = Found {
+    let note = NoteInput {
         call,
         request,
         owners: &owners,
