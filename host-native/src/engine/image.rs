@@ -101,7 +101,7 @@ mod tests {
         let description = image.description().unwrap();
         assert_eq!(description.default_toolsets().count(), 1);
         let unknown = description.mounted(&["none".to_owned()], &Default::default()).unwrap_err();
-        assert!(unknown.starts_with("no toolset `none`; there are `"), "{unknown}");
+        assert!(unknown.to_string().starts_with("no toolset `none`; there are `"), "{unknown}");
     }
 
     #[test]
