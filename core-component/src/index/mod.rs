@@ -42,7 +42,7 @@ use builder::Builder;
 pub(crate) use builder::{Document, Entry, Row};
 use database::Snapshot;
 pub(crate) use facts::{Facts, Written};
-pub(crate) use tables::DESCRIPTION;
+pub(crate) use tables::DATABASE;
 
 /// For a collection smaller than this, a search creates no index: reading it directly takes no longer.
 /// In bytes; each document counts [`BYTES_OF_READ`] more than its size.

@@ -27,7 +27,7 @@ pub(crate) use database::{drop_model, forget, forget_all, keep, models};
 use noted::Noted;
 use similarity::Similarities;
 pub(crate) use similarity::Similarity;
-pub(crate) use tables::DESCRIPTION;
+pub(crate) use tables::DATABASE;
 pub(crate) use task::{Task, Waiting};
 
 /// The vectors of one collection, for one pass over its entries.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{self, Document, MAX_TEXTS};
-use super::database::{self, damaged};
-use super::tables;
+use super::database;
+use super::tables::{DATABASE, is_current};
 use super::task::Waiting;
 use crate::digest::number_of;
 use crate::sql::statement;
@@ -166,10 +166,10 @@ fn read(
     name: &str,
     waiting: &Waiting,
 ) -> Result<Found, Error> {
-    let connection = tables::open(storage, place, false)?;
+    let connection = DATABASE.open(storage, place, false)?;
     let view = connection.begin(Mode::Read)?;
     let none = Found::Documents(BTreeMap::new());
-    if !tables::is_current(&*view)? {
+    if !is_current(&*view)? {
         return Ok(none);
     }
     let Some(collection) = database::find(&*view, name, &waiting.model)? else { return Ok(none) };
@@ -195,7 +195,7 @@ fn waits(view: &dyn Transaction, collection: i64) -> Result<BTreeMap<i64, Waits>
         [Value::Integer(document), Value::Integer(failures)] => {
             Ok((*document, Waits::ForFailed(*failures)))
         }
-        _ => Err(damaged()),
+        _ => Err(DATABASE.damaged()),
     };
     rows.into_iter().map(document).collect()
 }
