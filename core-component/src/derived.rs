@@ -111,6 +111,19 @@ impl DerivedDatabase {
         }
     }
 
+    /// Makes the database anew, without contents.
+    pub fn make_anew(
+        &self,
+        storage: &dyn Storage,
+        place: &Place,
+        version: i64,
+    ) -> Result<(), Error> {
+        let connection = self.open(storage, place, true)?;
+        let transaction = connection.begin(Mode::Write(None))?;
+        self.create(&*transaction, version)?;
+        transaction.commit()
+    }
+
     /// Runs `forget`, which removes what was deleted for good, in a transaction. Empties a database
     /// that is damaged or has an unknown version.
     pub fn forget(

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{self, Document, MAX_TEXTS};
 use super::database;
-use super::tables::{DATABASE, is_current};
+use super::tables::{DATABASE, VERSION, is_current};
 use super::task::Waiting;
+use crate::derived::is_damaged;
 use crate::digest::number_of;
 use crate::sql::statement;
 use crate::storage::database::{Mode, Transaction, Value};
@@ -56,7 +57,12 @@ impl<'a> Noted<'a> {
             Ok(Found::Leased) => return None,
             Ok(Found::Documents(documents)) => documents,
             // All texts wait then. Claiming a batch makes the database.
-            Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Corrupted) => {
+            Err(error) if error.code == ErrorCode::NotFound => BTreeMap::new(),
+            Err(error) if is_damaged(&error) => {
+                if waiting.lease.is_some() {
+                    // If this fails, claiming the batch fails, too.
+                    let _ = DATABASE.make_anew(storage, place, VERSION);
+                }
                 BTreeMap::new()
             }
             Err(error) => {
