@@ -27,6 +27,7 @@ mod budget;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
+mod derived;
 mod digest;
 mod error;
 mod existing;

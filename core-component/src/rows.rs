@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::budget::{OF_ENTRY, OF_INDEXED_ROW};
-use crate::index::{self, Facts, Index, Known};
+use crate::index::{self, Facts, Known, RowIndex};
 use crate::ranking::{Counts, REACH, cost};
 use crate::source::{Collector, Entry, ReadDocuments, ReadEntries};
 use crate::vectors::Similarity;
@@ -98,15 +98,15 @@ enum From {
 
 /// Adds the rows of a table to the entries of the owner that `collector` began last. Returns how many
 /// rows, the oldest, were skipped because the work of the search was used up. Afterwards the caller has
-/// to [update](Index::update_rows) the index, once the transaction of the table has ended: a call has
+/// to [update](RowIndex::update) the index, once the transaction of the table has ended: a call has
 /// one at a time.
 pub(crate) fn add_rows<T: Table>(
     table: &T,
-    index: &mut Index<'_>,
+    index: &mut RowIndex<'_>,
     collector: &mut Collector<'_>,
 ) -> Result<u64, T::Error> {
     let Changes { mut known, new, gone } = Changes::find(table, index)?;
-    index.see_all(known.iter().map(|(key, _)| *key).chain(new.iter().copied()));
+    index.see_all(known.iter().map(|row| row.key).chain(new.iter().copied()), gone);
     let request = collector.request;
     let affordable = (request.budget.left() / OF_INDEXED_ROW) as usize;
     let mut skipped = known.len().saturating_sub(affordable);
@@ -114,11 +114,12 @@ pub(crate) fn add_rows<T: Table>(
     request.budget.take(OF_INDEXED_ROW * known.len() as u64);
 
     let mut candidates = Vec::with_capacity(known.len() + new.len());
-    for (key, known) in known {
-        let is_match = index.has_match(known);
-        let similarity = index.similarity(known, 0);
-        let from = From::Index(known);
-        candidates.push(Candidate { key, facts: known.facts, is_match, similarity, from });
+    for row in known {
+        let Known { key, facts, .. } = row;
+        let is_match = index.has_match(row);
+        let similarity = index.similarity(row, 0);
+        let from = From::Index(row);
+        candidates.push(Candidate { key, facts, is_match, similarity, from });
     }
     let number = new.len();
     let mut read = 0;
@@ -129,7 +130,7 @@ pub(crate) fn add_rows<T: Table>(
         }
         read += 1;
         let texts = entry.texts().to_vec();
-        index.add_row(
+        index.add(
             &index::Row { key, stamp, version, facts, work },
             index::Entry { texts, begins_run: true },
         );
@@ -144,14 +145,13 @@ pub(crate) fn add_rows<T: Table>(
     let place = |candidate: &Candidate| (candidate.facts.group, table.position(candidate.key));
     candidates.sort_by_cached_key(place);
     add::<T>(candidates, index, collector);
-    index.remove_rows(gone);
     Ok(skipped as u64)
 }
 
 /// The changes since an index was brought up to date.
 struct Changes {
     /// The rows that the index knows, by key.
-    known: Vec<(i64, Known)>,
+    known: Vec<Known>,
     /// The keys of the rows that are new or changed, ascending.
     new: Vec<i64>,
     /// The keys of the rows that no longer exist.
@@ -159,11 +159,11 @@ struct Changes {
 }
 
 impl Changes {
-    fn find<T: Table>(table: &T, index: &mut Index<'_>) -> Result<Self, T::Error> {
+    fn find<T: Table>(table: &T, index: &mut RowIndex<'_>) -> Result<Self, T::Error> {
         let mut known = index.rows();
-        let last = known.last().map_or(i64::MIN, |(key, _)| *key);
+        let last = known.last().map_or(i64::MIN, |row| row.key);
         let sum = table.sum(last)?;
-        let stamps = known.iter().fold(0, |sum: i64, (_, known)| sum.wrapping_add(known.stamp));
+        let stamps = known.iter().fold(0, |sum: i64, row| sum.wrapping_add(row.stamp));
         let is_same = |sum: &Sum| {
             sum.rows == known.len() as u64 && sum.stamps.is_none_or(|sum| sum == stamps)
         };
@@ -174,15 +174,15 @@ impl Changes {
         let compares_stamps = sum.is_none_or(|sum| sum.stamps.is_some());
         let mut stamps: BTreeMap<i64, i64> = table.stamps(i64::MIN)?.into_iter().collect();
         let mut gone = BTreeSet::new();
-        known.retain(|(key, known)| match stamps.get(key) {
+        known.retain(|row| match stamps.get(&row.key) {
             None => {
-                gone.insert(*key);
+                gone.insert(row.key);
                 false
             }
-            Some(stamp) => !compares_stamps || *stamp == known.stamp,
+            Some(stamp) => !compares_stamps || *stamp == row.stamp,
         });
-        for (key, _) in &known {
-            stamps.remove(key);
+        for row in &known {
+            stamps.remove(&row.key);
         }
         Ok(Self { known, new: stamps.into_keys().collect(), gone })
     }
@@ -190,7 +190,7 @@ impl Changes {
 
 /// Adds the matches and the rows around them. Other rows are only counted. If the request is for the
 /// newest entries, all rows are added.
-fn add<T: Table>(candidates: Vec<Candidate>, index: &Index<'_>, collector: &mut Collector<'_>) {
+fn add<T: Table>(candidates: Vec<Candidate>, index: &RowIndex<'_>, collector: &mut Collector<'_>) {
     let near = if collector.request.is_for_newest() {
         vec![true; candidates.len()]
     } else {

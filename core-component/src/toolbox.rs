@@ -90,7 +90,7 @@ impl Outcome {
 /// Describes every toolset, mounted or not, as JSON in the form that `wit/toolbox` gives.
 pub fn describe() -> String {
     let toolsets: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.describe(TOOLSETS)).collect();
-    let derived = [index::DESCRIPTION, vectors::DESCRIPTION];
+    let derived = [index::DATABASE, vectors::DATABASE].map(|database| database.description());
     json!({ "toolsets": toolsets, "derived_databases": derived }).to_string()
 }
 

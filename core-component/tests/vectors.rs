@@ -164,6 +164,48 @@ fn a_database_without_its_tables_is_made_anew() {
 }
 
 #[test]
+fn damaged_vectors_are_made_anew_and_a_search_warns_until_then() {
+    for damage in [
+        "UPDATE vector_documents SET texts = x'01'",
+        "UPDATE vector_collections SET asked = 'x'",
+        "UPDATE vector_version SET version = 'x'",
+    ] {
+        let host = Host::new(&["records", "memory"]);
+        // More than one pass reads.
+        for number in 0..150 {
+            host.add("ada", &format!("Memory {number}."));
+        }
+        assert_eq!(host.embed(one), 150);
+        host.storage.run_derived_sql(&Place::named("records"), "vectors.db", &[damage]);
+        let search =
+            || host.call_with("search_memory", &json!({"query": "dinghies"}), Some(&[1.0]));
+        let warning =
+            "no vectors were compared: `vectors.db` is damaged: delete it, and it is made anew";
+        let found = search();
+        assert_eq!((&found["hits"], &found["warnings"]), (&json!([]), &json!([warning])));
+        assert_eq!(host.embed(one), 150, "{damage}");
+        let found = search();
+        assert_eq!(found.get("warnings"), None, "{damage}");
+        assert_ne!(found["hits"], json!([]), "{damage}");
+    }
+}
+
+#[test]
+fn a_call_that_forgets_empties_damaged_vectors() {
+    let host = Host::new(&["records", "memory"]);
+    let id = host.add("ada", "One.");
+    host.add("ada", "Two.");
+    assert_eq!(host.embed(one), 2);
+    let place = Place::named("records");
+    let damage = ["UPDATE vector_documents SET texts = x'01'"];
+    host.storage.run_derived_sql(&place, "vectors.db", &damage);
+    host.call("delete_memory", &json!({"agent_id": "ada", "id": id, "permanent": true}));
+    let vectors = "SELECT count(*) FROM vectors";
+    let vectors = host.storage.query_derived_sql(&place, "vectors.db", vectors);
+    assert_eq!(vectors.expect("rows"), [[json!(0)]]);
+}
+
+#[test]
 fn a_caller_of_one_agent_drops_the_vectors_of_no_other() {
     let mut host = Host::new(&["records", "memory"]);
     host.add("ada", "One.");

@@ -9,22 +9,9 @@ use crate::digest::number_of;
 use crate::ranking::{Language, Parts};
 use crate::words::{Role, each_token};
 
-/// A document that is to be indexed.
-pub(crate) struct Document<'d> {
-    /// The name of the document in its collection, such as its path.
-    pub key: &'d str,
-    /// If the stamp differs from the stored one, the document may have changed.
-    pub stamp: &'d str,
-    /// The version of what was read.
-    pub version: &'d str,
-    pub facts: Facts,
-    /// The work of finding its stems.
-    pub work: u64,
-}
-
-/// A row of a table that is to be indexed.
+/// A document or a row of a table that is to be indexed.
 pub(crate) struct Row {
-    /// The key of the row in its table.
+    /// The number of the document's name, or the key of the row in its table.
     pub key: i64,
     /// If the stamp differs from the stored one, the row has changed.
     pub stamp: i64,

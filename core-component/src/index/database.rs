@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::codes::{Codes, put};
 use super::postings::Postings;
 use super::segment::Segment;
-use super::tables::{DATABASE, damaged, other_version, version_of};
+use super::tables::{DATABASE, other_version, version_of};
 use crate::ranking::{Found, Language};
-use crate::sql::{each_numbered, json, numbered_bytes, statement, text};
-use crate::storage::database::{Kind, Statement, Transaction, Value};
+use crate::sql::{each_numbered, is_in_query, json, numbered_bytes, statement, text};
+use crate::storage::database::{Statement, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
 
 /// A segment as it is stored.
@@ -21,6 +21,7 @@ pub(super) struct Stored {
 }
 
 /// The segments of a collection at one moment, and where the terms of a query occur in them.
+#[derive(Default)]
 pub(super) struct Snapshot {
     pub segments: Vec<Stored>,
     /// For each segment, the terms of the query in its parts, ordered by part and then by term.
@@ -37,7 +38,7 @@ impl Snapshot {
         usual: Language,
         terms: &[Vec<i64>],
     ) -> Result<Self, Error> {
-        let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
+        let connection = DATABASE.open(storage, place, false)?;
         let stems: BTreeSet<i64> = terms.iter().flatten().copied().collect();
         let wanted = select_with_postings(collection, &stems);
         let contents = Contents::from_rows(connection.query(&wanted, u32::MAX)?.rows)?;
@@ -49,7 +50,7 @@ impl Snapshot {
             segments.iter().enumerate().map(|(at, stored)| (stored.number, at)).collect();
         let mut found = vec![Vec::new(); segments.len()];
         for (segment, stem, parts) in postings {
-            let Some(&at) = at.get(&segment) else { return Err(damaged()) };
+            let Some(&at) = at.get(&segment) else { return Err(DATABASE.damaged()) };
             let most = segments[at].segment.parts();
             for (term, _) in terms.iter().enumerate().filter(|(_, stems)| stems.contains(&stem)) {
                 let mut is_inside = true;
@@ -57,7 +58,7 @@ impl Snapshot {
                     is_inside &= part < most;
                     found[at].push(Found { part, term: term as u32, count });
                 });
-                each.filter(|()| is_inside).ok_or_else(damaged)?;
+                each.filter(|()| is_inside).ok_or_else(|| DATABASE.damaged())?;
             }
         }
         for found in &mut found {
@@ -105,7 +106,7 @@ impl Contents {
     fn from_rows(rows: Vec<Vec<Value>>) -> Result<Self, Error> {
         let mut contents = Self::default();
         for row in rows {
-            contents.take(row).ok_or_else(damaged)?;
+            contents.take(row).ok_or_else(|| DATABASE.damaged())?;
         }
         contents.segments.sort_unstable_by_key(|stored| stored.number);
         Ok(contents)
@@ -202,9 +203,9 @@ pub(super) fn each_posting(
         let page = transaction.query(&statement(sql, after), PAGE)?;
         for row in page.rows {
             let [Value::Integer(stem), Value::Blob(parts)] = &row[..] else {
-                return Err(damaged());
+                return Err(DATABASE.damaged());
             };
-            read(*stem, parts).ok_or_else(damaged)?;
+            read(*stem, parts).ok_or_else(|| DATABASE.damaged())?;
             last = *stem;
         }
         if !page.truncated {
@@ -269,6 +270,22 @@ pub(super) fn note_gone(
     Ok(())
 }
 
+/// Removes the segments for which a condition on the table `segments` is true, with their postings. The
+/// condition has one parameter.
+pub(super) fn delete_segments(
+    transaction: &dyn Transaction,
+    condition: &str,
+    parameter: &Value,
+) -> Result<(), Error> {
+    let segments = format!("SELECT segment FROM segments WHERE {condition}");
+    let are = is_in_query(transaction.dialect(), "segment", &segments);
+    let delete =
+        |table: &str| statement(&format!("DELETE FROM {table} WHERE {are}"), [parameter.clone()]);
+    transaction.execute(&[delete("postings"), delete("segments")])?;
+    Ok(())
+}
+
+/// Adds a segment with its postings to a collection.
 pub(super) fn add<'p>(
     transaction: &dyn Transaction,
     collection: &str,
@@ -281,7 +298,7 @@ pub(super) fn add<'p>(
                 FROM segments UNION ALL SELECT max(segment) FROM postings) AS used";
     let next = transaction.query(&statement(next, []), 1)?.rows;
     let Some([Value::Integer(number)]) = next.first().map(Vec::as_slice) else {
-        return Err(damaged());
+        return Err(DATABASE.damaged());
     };
     let of_segment = [
         Value::Integer(*number),

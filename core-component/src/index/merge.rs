@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::database::{Contents, Stored, add, each_posting};
+use super::database::{Contents, Stored, add, delete_segments, each_posting};
 use super::postings::Postings;
 use super::segment::Segment;
-use crate::sql::{is_in_integers, json, statement};
+use super::tables::DATABASE;
+use crate::sql::{is_in_integers, json};
 use crate::storage::Error;
-use crate::storage::database::{Connection, Mode, Transaction};
+use crate::storage::database::{Connection, Transaction};
 
 /// When a size class has this many segments, they are merged into one. The segments of a class are
 /// `SIZE` times as large as those of the class below.
@@ -23,19 +24,21 @@ const MOST: u64 = 4 << 20;
 /// is written anew without these documents.
 pub(super) fn merge(
     connection: &dyn Connection,
+    version: i64,
     collection: &str,
     segments: Vec<Stored>,
 ) -> Result<(), Error> {
     if groups(segments).is_empty() {
         return Ok(());
     }
-    let transaction = connection.begin(Mode::Write(None))?;
-    // Another search may have changed the segments since they were read.
-    let Contents { segments, .. } = Contents::read(&*transaction, collection)?;
-    for group in groups(segments) {
-        join(&*transaction, collection, group)?;
-    }
-    transaction.commit()
+    DATABASE.change(connection, version, |transaction| {
+        // Another search may have changed the segments since they were read.
+        let Contents { segments, .. } = Contents::read(transaction, collection)?;
+        for group in groups(segments) {
+            join(transaction, collection, group)?;
+        }
+        Ok(())
+    })
 }
 
 /// The groups of segments to merge: each group becomes one segment.
@@ -98,12 +101,9 @@ fn join(
             is_inside.then_some(())
         })?;
     }
-    let numbers = json(&segments.iter().map(|stored| stored.number).collect::<Vec<_>>());
-    let delete = |table: &str| {
-        let are = is_in_integers(transaction.dialect(), "segment", "?1");
-        statement(&format!("DELETE FROM {table} WHERE {are}"), [numbers.clone()])
-    };
-    transaction.execute(&[delete("postings"), delete("segments")])?;
+    let numbers: Vec<i64> = segments.iter().map(|stored| stored.number).collect();
+    let are_joined = is_in_integers(transaction.dialect(), "segment", "?1");
+    delete_segments(transaction, &are_joined, &json(&numbers))?;
     if !joined.documents.is_empty() {
         let postings = postings.iter().map(|(stem, postings)| (*stem, &postings.bytes[..]));
         add(transaction, collection, joined, work, postings)?;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::database::{Contents, Stored, each_posting, for_each_numbered, note_gone};
+use super::database::{
+    Contents, Stored, delete_segments, each_posting, for_each_numbered, note_gone,
+};
 use super::postings::Postings;
-use super::tables::{self, DATABASE, damaged, is_damaged};
-use crate::sql::{each_numbered, is_in_query, is_in_texts, json, statement, text};
-use crate::storage::database::{Kind, Mode, Transaction, Value};
+use super::tables::DATABASE;
+use crate::sql::{each_numbered, is_in_texts, json, statement, text};
+use crate::storage::database::{Mode, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
 
 /// Removes the documents for whose keys `is_deleted` is true, with their postings, from a collection,
@@ -18,55 +20,23 @@ pub(super) fn purge(
     collection: Option<&str>,
     is_deleted: impl Fn(i64) -> bool,
 ) -> Result<(), Error> {
-    let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
-    let version = tables::version(&*connection)?;
-    let Some(version) = version else { return Ok(()) };
-    if tables::is_of_this_program(version) {
-        let transaction = connection.begin(Mode::Write(None))?;
-        match purge_in(&*transaction, collection, is_deleted) {
-            Ok(()) => return transaction.commit(),
-            Err(error) if !is_damaged(&error) => return Err(error),
-            Err(_) => {}
+    DATABASE.forget(storage, place, |transaction| {
+        let collections = match collection {
+            Some(collection) => vec![collection.to_owned()],
+            None => collections(transaction)?,
+        };
+        for collection in &collections {
+            let Contents { mut segments, .. } = Contents::read(transaction, collection)?;
+            let keys = strip_deleted(transaction, &mut segments, &is_deleted)?;
+            note_gone(transaction, &mut segments, &keys)?;
         }
-    }
-    let transaction = connection.begin(Mode::Write(None))?;
-    tables::empty(&*transaction)?;
-    transaction.commit()
-}
-
-fn purge_in(
-    transaction: &dyn Transaction,
-    collection: Option<&str>,
-    is_deleted: impl Fn(i64) -> bool,
-) -> Result<(), Error> {
-    let collections = match collection {
-        Some(collection) => vec![collection.to_owned()],
-        None => collections(transaction)?,
-    };
-    for collection in &collections {
-        purge_collection(transaction, collection, &is_deleted)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn collections(transaction: &dyn Transaction) -> Result<Vec<String>, Error> {
     let sql = "SELECT DISTINCT collection FROM segments ORDER BY collection";
-    let rows = transaction.query(&statement(sql, []), u32::MAX)?.rows;
-    let name = |mut row: Vec<Value>| match row.pop() {
-        Some(Value::Text(name)) => Ok(name),
-        _ => Err(damaged()),
-    };
-    rows.into_iter().map(name).collect()
-}
-
-fn purge_collection(
-    transaction: &dyn Transaction,
-    collection: &str,
-    is_deleted: impl Fn(i64) -> bool,
-) -> Result<(), Error> {
-    let Contents { mut segments, .. } = Contents::read(transaction, collection)?;
-    let keys = strip_deleted(transaction, &mut segments, is_deleted)?;
-    note_gone(transaction, &mut segments, &keys)
+    DATABASE.texts(transaction, &statement(sql, []))
 }
 
 /// Removes the postings of the documents for whose keys `is_deleted` is true. Returns the keys of these
@@ -127,33 +97,23 @@ pub(super) fn keep(
     place: &Place,
     collections: &BTreeSet<&str>,
 ) -> Result<(), Error> {
-    let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
-    let dialect = connection.dialect();
-    let are_kept = is_in_texts(dialect, "collection", "?1");
-    let others = format!("SELECT segment FROM segments WHERE NOT ({are_kept})");
+    let connection = DATABASE.open(storage, place, false)?;
+    let are_kept = is_in_texts(connection.dialect(), "collection", "?1");
+    let are_others = format!("NOT ({are_kept})");
     let kept = json(collections);
-    let others_there = connection.query(&statement(&others, [kept.clone()]), 1)?.rows;
-    if others_there.is_empty() {
+    let others = format!("SELECT 1 FROM segments WHERE {are_others}");
+    if connection.query(&statement(&others, [kept.clone()]), 1)?.rows.is_empty() {
         return Ok(());
     }
     let transaction = connection.begin(Mode::Write(None))?;
-    let delete = |table: &str| {
-        let are = is_in_query(dialect, "segment", &others);
-        statement(&format!("DELETE FROM {table} WHERE {are}"), [kept.clone()])
-    };
-    transaction.execute(&[delete("postings"), delete("segments")])?;
+    delete_segments(&*transaction, &are_others, &kept)?;
     transaction.commit()
 }
 
 /// Removes a collection.
 pub(super) fn delete(storage: &dyn Storage, place: &Place, collection: &str) -> Result<(), Error> {
-    let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
+    let connection = DATABASE.open(storage, place, false)?;
     let transaction = connection.begin(Mode::Write(None))?;
-    let delete = |table: &str| {
-        let of_collection = "SELECT segment FROM segments WHERE collection = ?1";
-        let are = is_in_query(transaction.dialect(), "segment", of_collection);
-        statement(&format!("DELETE FROM {table} WHERE {are}"), [text(collection)])
-    };
-    transaction.execute(&[delete("postings"), delete("segments")])?;
+    delete_segments(&*transaction, "collection = ?1", &text(collection))?;
     transaction.commit()
 }

@@ -3,7 +3,7 @@
 use super::entry::{DocumentKey, Entry, Owner, Unread, UnreadDocument};
 use super::newest::Newest;
 use super::request::Request;
-use crate::index::{Index, Known};
+use crate::index::{DocumentIndex, Known};
 use crate::ranking::{Counts, Ranked, Scorer};
 use crate::time::Timestamp;
 
@@ -153,7 +153,7 @@ impl<'a> Collector<'a> {
 
     /// Adds an entry whose text was read, of the owner that was begun last, with the similarity of
     /// its vector if the index has one.
-    pub fn add_read(&mut self, entry: Entry, index: &Index<'_>) {
+    pub fn add_read(&mut self, entry: Entry, index: &DocumentIndex<'_>) {
         let similarity = index.similarity_of(&entry.text);
         self.add(Entry { similarity, ..entry });
     }
@@ -182,7 +182,7 @@ impl<'a> Collector<'a> {
 
     /// Adds the entries of a document as the index has them, without reading the document. The
     /// document belongs to the owner that was begun last.
-    pub fn add_known(&mut self, path: String, index: &Index<'_>, known: Known) {
+    pub fn add_known(&mut self, path: String, index: &DocumentIndex<'_>, known: Known) {
         if !index.has_match(known) && !self.request.is_for_newest() {
             return self.count(index.number_of_entries(known) as u64);
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use super::database::{self, Collection, damaged};
-use super::tables;
+use super::database::{self, Collection};
+use super::tables::{DATABASE, VERSION, is_current};
 use crate::ranking::Vector;
 use crate::sql::{is_in_integers, json, statement, text};
 use crate::storage::database::{Mode, Transaction, Value};
@@ -73,25 +73,37 @@ pub(super) fn claim(
     gone: &BTreeSet<i64>,
     seconds: u32,
 ) -> Result<Option<Batch>, Error> {
-    let connection = tables::open_for_changes(of.storage, of.place)?;
-    let transaction = connection.begin(Mode::Write(None))?;
+    let connection = DATABASE.open(of.storage, of.place, true)?;
+    DATABASE.change(&*connection, VERSION, |transaction| {
+        claim_in(transaction, of, documents, gone, seconds)
+    })
+}
+
+fn claim_in(
+    transaction: &dyn Transaction,
+    of: &Of<'_>,
+    documents: &[Document],
+    gone: &BTreeSet<i64>,
+    seconds: u32,
+) -> Result<Option<Batch>, Error> {
     let insert = "INSERT INTO vector_collections (name, model) VALUES (?1, ?2) \
                   ON CONFLICT DO NOTHING";
     transaction.execute(&[statement(insert, [text(of.name), text(of.model)])])?;
-    let collection = database::find(&*transaction, of.name, of.model)?.ok_or_else(damaged)?;
+    let found = database::find(transaction, of.name, of.model)?;
+    let collection = found.ok_or_else(|| DATABASE.damaged())?;
     if collection.is_leased(of.now) {
         return Ok(None);
     }
     for document in documents {
-        keep(&*transaction, collection.key, document)?;
+        keep(transaction, collection.key, document)?;
     }
     // Documents are removed last: if a document was only renamed, `keep` has just copied its vectors.
-    for model in database::models_of(&*transaction, of.name)? {
-        if let Some(collection) = database::find(&*transaction, of.name, &model)? {
-            database::remove(&*transaction, &collection, gone)?;
+    for model in database::models_of(transaction, of.name)? {
+        if let Some(collection) = database::find(transaction, of.name, &model)? {
+            database::remove(transaction, &collection, gone)?;
         }
     }
-    let batch = choose(&*transaction, collection.key, documents)?;
+    let batch = choose(transaction, collection.key, documents)?;
     let claimed = batch.map(|(asked, texts)| {
         let batch = Batch { digest: digest(&texts), texts };
         let until = of.now.milliseconds().saturating_add(i64::from(seconds) * 1_000);
@@ -101,9 +113,7 @@ pub(super) fn claim(
         let parameters = [key, text(&batch.digest), json(&asked), Value::Integer(until)];
         transaction.execute(&[statement(lease, parameters)]).map(|_| batch)
     });
-    let claimed = claimed.transpose()?;
-    transaction.commit()?;
-    Ok(claimed)
+    claimed.transpose()
 }
 
 /// Stores the texts of a version of a document. Removes the vectors of texts that it no longer has.
@@ -166,7 +176,7 @@ fn choose(
     for row in rows {
         let [Value::Integer(document), Value::Integer(number), Value::Integer(failures)] = &row[..]
         else {
-            return Err(damaged());
+            return Err(DATABASE.damaged());
         };
         waiting.insert((*document, *number), *failures);
     }
@@ -208,12 +218,12 @@ pub(crate) fn answer(
     batch: &str,
     answer: Answer<'_>,
 ) -> Result<Option<Answered>, Error> {
-    let connection = match tables::open(of.storage, of.place, false) {
+    let connection = match DATABASE.open(of.storage, of.place, false) {
         Err(error) if error.code == ErrorCode::NotFound => return Ok(None),
         opened => opened?,
     };
     let transaction = connection.begin(Mode::Write(None))?;
-    if !tables::is_current(&*transaction)? {
+    if !is_current(&*transaction)? {
         return Ok(None);
     }
     let found = database::find(&*transaction, of.name, of.model)?;

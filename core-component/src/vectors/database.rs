@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tables::{self, is_current, open};
+use super::tables::{DATABASE, is_current};
 use crate::sql::{is_in_integers, is_in_texts, json, statement, text};
-use crate::storage::database::{Mode, Statement, Transaction, Value};
-use crate::storage::{Error, ErrorCode, Place, Storage};
+use crate::storage::database::{Mode, Transaction, Value};
+use crate::storage::{Error, Place, Storage};
 use crate::time::Timestamp;
 
 /// An embedder gets at most this many characters of a text: a small model takes about 500 tokens.
@@ -49,7 +49,7 @@ pub(super) fn find(
     let sql = "SELECT collection, dimension, leased_until, digest, asked, failures \
                FROM vector_collections WHERE name = ?1 AND model = ?2";
     let rows = transaction.query(&statement(sql, [text(name), text(model)]), 1)?.rows;
-    rows.into_iter().next().map(|row| collection(row).ok_or_else(damaged)).transpose()
+    rows.into_iter().next().map(|row| collection(row).ok_or_else(|| DATABASE.damaged())).transpose()
 }
 
 fn collection(row: Vec<Value>) -> Option<Collection> {
@@ -87,7 +87,7 @@ pub(super) fn documents(
         }
         _ => None,
     };
-    rows.into_iter().map(|row| document(row).ok_or_else(damaged)).collect()
+    rows.into_iter().map(|row| document(row).ok_or_else(|| DATABASE.damaged())).collect()
 }
 
 /// The numbers of a document's texts, in the form that [`documents`] reads.
@@ -104,49 +104,33 @@ pub(crate) fn forget(
     name: Option<&str>,
     is_deleted: impl Fn(i64) -> bool,
 ) -> Result<(), Error> {
-    let connection = open(storage, place, false)?;
-    if !tables::has_any(&*connection)? {
-        return Ok(());
-    }
-    let transaction = connection.begin(Mode::Write(None))?;
-    if !is_current(&*transaction)? {
-        return Ok(());
-    }
-    let names = match name {
-        Some(name) => vec![name.to_owned()],
-        None => names(&*transaction)?,
-    };
-    for name in &names {
-        for model in models_of(&*transaction, name)? {
-            let Some(collection) = find(&*transaction, name, &model)? else { continue };
-            let known = documents(&*transaction, collection.key)?;
-            let deleted = known.into_keys().filter(|key| is_deleted(*key)).collect();
-            remove(&*transaction, &collection, &deleted)?;
+    DATABASE.forget(storage, place, |transaction| {
+        let names = match name {
+            Some(name) => vec![name.to_owned()],
+            None => names(transaction)?,
+        };
+        for name in &names {
+            for model in models_of(transaction, name)? {
+                let Some(collection) = find(transaction, name, &model)? else { continue };
+                let known = documents(transaction, collection.key)?;
+                let deleted = known.into_keys().filter(|key| is_deleted(*key)).collect();
+                remove(transaction, &collection, &deleted)?;
+            }
         }
-    }
-    transaction.commit()
+        Ok(())
+    })
 }
 
 /// The models for which the collection of this name is stored.
 pub(super) fn models_of(transaction: &dyn Transaction, name: &str) -> Result<Vec<String>, Error> {
     let sql = "SELECT model FROM vector_collections WHERE name = ?1 ORDER BY model";
-    texts(transaction, &statement(sql, [text(name)]))
+    DATABASE.texts(transaction, &statement(sql, [text(name)]))
 }
 
 /// The names of all collections.
 fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Error> {
     let sql = "SELECT DISTINCT name FROM vector_collections ORDER BY name";
-    texts(transaction, &statement(sql, []))
-}
-
-/// The texts of a statement's only column.
-fn texts(transaction: &dyn Transaction, statement: &Statement) -> Result<Vec<String>, Error> {
-    let rows = transaction.query(statement, u32::MAX)?.rows;
-    let only = |mut row: Vec<Value>| match row.pop() {
-        Some(Value::Text(text)) => Ok(text),
-        _ => Err(damaged()),
-    };
-    rows.into_iter().map(only).collect()
+    DATABASE.texts(transaction, &statement(sql, []))
 }
 
 /// Removes documents of a collection.
@@ -210,7 +194,7 @@ pub(crate) fn models(
     place: &Place,
     names: &BTreeSet<String>,
 ) -> Result<BTreeMap<String, u64>, Error> {
-    let connection = open(storage, place, false)?;
+    let connection = DATABASE.open(storage, place, false)?;
     let transaction = connection.begin(Mode::Read)?;
     if !is_current(&*transaction)? {
         return Ok(BTreeMap::new());
@@ -223,7 +207,7 @@ pub(crate) fn models(
     );
     let model = |row: Vec<Value>| match &row[..] {
         [Value::Text(model), Value::Integer(vectors)] => Ok((model.clone(), *vectors as u64)),
-        _ => Err(damaged()),
+        _ => Err(DATABASE.damaged()),
     };
     let rows = transaction.query(&statement(&sql, [json(names)]), u32::MAX)?.rows;
     rows.into_iter().map(model).collect()
@@ -242,10 +226,7 @@ fn remove_collections(
     place: &Place,
     which: Which<'_>,
 ) -> Result<u64, Error> {
-    let connection = open(storage, place, false)?;
-    if !tables::has_any(&*connection)? {
-        return Ok(0);
-    }
+    let connection = DATABASE.open_for_change(storage, place, false)?;
     let names = is_in_texts(connection.dialect(), "name", "?1");
     let (are, parameters) = match which {
         Which::Of(name) => ("name = ?1".to_owned(), vec![text(name)]),
@@ -279,12 +260,4 @@ fn remove_collections(
     transaction.execute(&["vectors", "vector_documents", "vector_collections"].map(delete))?;
     transaction.commit()?;
     Ok(vectors)
-}
-
-/// The error for a database with contents that this program did not write.
-pub(super) fn damaged() -> Error {
-    Error::new(
-        ErrorCode::Corrupted,
-        "`vectors.db` is damaged: delete it, and vectors are made anew",
-    )
 }

@@ -20,6 +20,7 @@ mod tables;
 mod task;
 
 use crate::budget::Budget;
+use crate::derived::is_damaged;
 use crate::storage::{Place, Storage};
 
 pub(crate) use batch::{Answer, Answered, Of, answer};
@@ -27,7 +28,7 @@ pub(crate) use database::{drop_model, forget, forget_all, keep, models};
 use noted::Noted;
 use similarity::Similarities;
 pub(crate) use similarity::Similarity;
-pub(crate) use tables::DESCRIPTION;
+pub(crate) use tables::DATABASE;
 pub(crate) use task::{Task, Waiting};
 
 /// The vectors of one collection, for one pass over its entries.
@@ -51,11 +52,17 @@ impl<'a> OfCollection<'a> {
     ) -> Self {
         match task {
             Task::None => Self::None,
-            // Vectors that cannot be read are not compared: an answer by words is better than none.
             Task::Compare(comparison) => {
-                let read =
-                    Similarities::read(storage, place, collection, comparison, budget, admits);
-                read.map_or(Self::None, Self::Compared)
+                match Similarities::read(storage, place, collection, comparison, budget, admits) {
+                    Ok(similarities) => Self::Compared(similarities),
+                    // An answer by words is better than none.
+                    Err(error) => {
+                        if is_damaged(&error) {
+                            comparison.warn(format!("no vectors were compared: {}", error.message));
+                        }
+                        Self::None
+                    }
+                }
             }
             Task::Collect(waiting) => {
                 Noted::open(storage, place, collection, waiting).map_or(Self::None, Self::Noted)

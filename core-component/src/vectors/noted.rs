@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{self, Document, MAX_TEXTS};
-use super::database::{self, damaged};
-use super::tables;
+use super::database;
+use super::tables::{DATABASE, VERSION, is_current};
 use super::task::Waiting;
+use crate::derived::is_damaged;
 use crate::digest::number_of;
 use crate::sql::statement;
 use crate::storage::database::{Mode, Transaction, Value};
@@ -56,7 +57,12 @@ impl<'a> Noted<'a> {
             Ok(Found::Leased) => return None,
             Ok(Found::Documents(documents)) => documents,
             // All texts wait then. Claiming a batch makes the database.
-            Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Corrupted) => {
+            Err(error) if error.code == ErrorCode::NotFound => BTreeMap::new(),
+            Err(error) if is_damaged(&error) => {
+                if waiting.lease.is_some() {
+                    // If this fails, claiming the batch fails, too.
+                    let _ = DATABASE.make_anew(storage, place, VERSION);
+                }
                 BTreeMap::new()
             }
             Err(error) => {
@@ -166,10 +172,10 @@ fn read(
     name: &str,
     waiting: &Waiting,
 ) -> Result<Found, Error> {
-    let connection = tables::open(storage, place, false)?;
+    let connection = DATABASE.open(storage, place, false)?;
     let view = connection.begin(Mode::Read)?;
     let none = Found::Documents(BTreeMap::new());
-    if !tables::is_current(&*view)? {
+    if !is_current(&*view)? {
         return Ok(none);
     }
     let Some(collection) = database::find(&*view, name, &waiting.model)? else { return Ok(none) };
@@ -195,7 +201,7 @@ fn waits(view: &dyn Transaction, collection: i64) -> Result<BTreeMap<i64, Waits>
         [Value::Integer(document), Value::Integer(failures)] => {
             Ok((*document, Waits::ForFailed(*failures)))
         }
-        _ => Err(damaged()),
+        _ => Err(DATABASE.damaged()),
     };
     rows.into_iter().map(document).collect()
 }

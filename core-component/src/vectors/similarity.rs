@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::database::{self, damaged};
-use super::tables;
+use super::database;
+use super::tables::{DATABASE, is_current};
 use super::task::Comparison;
 use crate::budget::{Budget, OF_VECTOR};
 use crate::digest::number_of;
@@ -57,9 +57,9 @@ impl Similarities {
     ) -> Result<Self, Error> {
         let Comparison { model, vector, .. } = comparison;
         let none = Self::default();
-        let connection = tables::open(storage, place, false)?;
+        let connection = DATABASE.open(storage, place, false)?;
         let view = connection.begin(Mode::Read)?;
-        if !tables::is_current(&*view)? {
+        if !is_current(&*view)? {
             return Ok(none);
         }
         let Some(collection) = database::find(&*view, name, model)? else { return Ok(none) };
@@ -174,7 +174,7 @@ fn compare(
                 Value::Blob(numbers),
             ] = &row[..]
             else {
-                return Err(damaged());
+                return Err(DATABASE.damaged());
             };
             before = *key;
             compared += 1;

@@ -1,26 +1,28 @@
 //! The tables of vectors, and their version.
 
-use crate::sql::{DatabaseDescription, statement};
-use crate::storage::database::{Connection, Dialect, Kind, Mode, Statement, Transaction, Value};
-use crate::storage::{Error, Place, Storage};
+use crate::derived::DerivedDatabase;
+use crate::storage::Error;
+use crate::storage::database::Transaction;
 
 /// The derived database with the vectors of a place.
-const DATABASE: &str = "vectors.db";
-
-/// The description of the database of vectors for hosts.
-pub(crate) const DESCRIPTION: DatabaseDescription = DatabaseDescription {
-    name: DATABASE,
-    dialects: &["sqlite", "postgres"],
-    // Empty, because a search makes the tables.
-    sqlite_tables: &[],
+pub(crate) const DATABASE: DerivedDatabase = DerivedDatabase {
+    name: "vectors.db",
+    tables: &["vectors", "vector_documents", "vector_collections", "vector_version"],
+    version_table: "vector_version",
+    knows: |version| version == VERSION,
+    earlier_tables: &["collections", "documents", "version"],
+    sqlite_tables: SQLITE_TABLES,
     postgres_tables: POSTGRES_TABLES,
 };
 
-/// The version of the tables. Tables of another version are dropped.
-const VERSION: i64 = 1;
+/// The version of the tables.
+pub(super) const VERSION: i64 = 1;
 
-/// Drops existing tables, and creates the tables. The first three tables were made by earlier programs.
-///
+/// Whether the tables exist and have this version.
+pub(super) fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
+    Ok(DATABASE.version(transaction)? == Some(VERSION))
+}
+
 /// - `vector_collections` has a row for each collection and model. All its vectors have one dimension.
 ///   Until `leased_until`, in milliseconds since 1970, a host has a lease or the embedder rests.
 ///   `asked` are the documents and the texts of the batch that the embedder is asked for.
@@ -28,14 +30,7 @@ const VERSION: i64 = 1;
 ///   entries.
 /// - `vectors` has a row for each of these texts. `numbers` is null while the text waits for its
 ///   vector, and empty for a blank text.
-const CREATE: [&str; 14] = [
-    "DROP TABLE IF EXISTS collections",
-    "DROP TABLE IF EXISTS documents",
-    "DROP TABLE IF EXISTS version",
-    "DROP TABLE IF EXISTS vector_collections",
-    "DROP TABLE IF EXISTS vector_documents",
-    "DROP TABLE IF EXISTS vectors",
-    "DROP TABLE IF EXISTS vector_version",
+const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE vector_collections (collection INTEGER PRIMARY KEY, name TEXT NOT NULL, \
      model TEXT NOT NULL, dimension INTEGER, leased_until INTEGER NOT NULL DEFAULT 0, digest TEXT, \
      asked TEXT NOT NULL DEFAULT '[]', failures INTEGER NOT NULL DEFAULT 0, UNIQUE (name, model))",
@@ -50,8 +45,7 @@ const CREATE: [&str; 14] = [
     "CREATE TABLE vector_version (version INTEGER NOT NULL)",
 ];
 
-/// The tables on PostgreSQL, which all places share. Numbers are not compressed, because that would
-/// save little.
+/// Numbers are not compressed, because that would save little.
 const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE vector_collections (
         tenant tenant,
@@ -99,69 +93,3 @@ const POSTGRES_TABLES: &[&str] = &[
         PRIMARY KEY (tenant, place)
     )"#,
 ];
-
-pub(super) fn open<'s>(
-    storage: &'s dyn Storage,
-    place: &Place,
-    creates: bool,
-) -> Result<Box<dyn Connection + 's>, Error> {
-    storage.open_database(place, DATABASE, Kind::Derived, creates)
-}
-
-/// Opens the database for changes, and makes its tables if they are not there.
-pub(super) fn open_for_changes<'s>(
-    storage: &'s dyn Storage,
-    place: &Place,
-) -> Result<Box<dyn Connection + 's>, Error> {
-    let connection = open(storage, place, true)?;
-    let transaction = connection.begin(Mode::Write(None))?;
-    // The check is in the transaction: `create` must not drop tables that another host has just made.
-    if !is_current(&*transaction)? {
-        create(&*transaction)?;
-        transaction.commit()?;
-    }
-    drop(transaction);
-    Ok(connection)
-}
-
-/// Makes the tables anew, or on PostgreSQL empties them.
-fn create(transaction: &dyn Transaction) -> Result<(), Error> {
-    let delete = |table: &str| statement(&format!("DELETE FROM {table}"), []);
-    let mut statements: Vec<Statement> = match transaction.dialect() {
-        Dialect::Sqlite => CREATE.iter().map(|sql| statement(sql, [])).collect(),
-        Dialect::Postgres => {
-            ["vectors", "vector_documents", "vector_collections", "vector_version"]
-                .map(delete)
-                .into()
-        }
-    };
-    let insert = "INSERT INTO vector_version (version) VALUES (?1)";
-    statements.push(statement(insert, [Value::Integer(VERSION)]));
-    transaction.execute(&statements)?;
-    Ok(())
-}
-
-/// Whether the place may have vectors. If not, this is the only query to a server.
-pub(super) fn has_any(connection: &dyn Connection) -> Result<bool, Error> {
-    if connection.dialect() == Dialect::Sqlite {
-        return Ok(true);
-    }
-    Ok(!connection.query(&select_version(), 1)?.rows.is_empty())
-}
-
-/// Whether the tables exist and have this version.
-pub(super) fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN \
-                  ('vector_collections', 'vector_documents', 'vectors', 'vector_version')";
-    let has_tables = match transaction.dialect() {
-        Dialect::Sqlite => {
-            transaction.query(&statement(tables, []), 1)?.rows == [[Value::Integer(4)]]
-        }
-        Dialect::Postgres => true,
-    };
-    Ok(has_tables && transaction.query(&select_version(), 1)?.rows == [[Value::Integer(VERSION)]])
-}
-
-fn select_version() -> Statement {
-    statement("SELECT version FROM vector_version", [])
-}

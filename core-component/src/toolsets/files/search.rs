@@ -7,7 +7,7 @@ use super::tree::{Files, Text};
 use super::walk::{Walk, Which};
 use crate::budget::{OF_DOCUMENT, OF_INDEXED};
 use crate::error::ReadError;
-use crate::index::{self, Facts, Index, number_of};
+use crate::index::{self, DocumentIndex, Facts, number_of};
 use crate::ranking::cost;
 use crate::source::{
     Collector, DocumentKey, Entry, OwnedCollection, Owner, ReadArguments, ReadCall, ReadDocuments,
@@ -62,7 +62,7 @@ fn add_below(
     let request = collector.request;
     let work = &request.budget;
     let place = Place::named(LABEL);
-    let mut index = Index::open(files.call.storage, place, collection, request.for_index());
+    let mut index = DocumentIndex::open(files.call.storage, place, collection, request.for_index());
     let Walk { files: found, left, .. } = Walk::new(files, root, Which::Visible)?;
     let is_whole = left.is_empty();
     for error in left {

@@ -7,7 +7,7 @@ use super::namespace::Below;
 use super::place::place;
 use super::reach::Reach;
 use super::transaction::read_view;
-use crate::index::Index;
+use crate::index::RowIndex;
 use crate::rows::read_rows;
 use crate::source::{
     Collector, DocumentKey, Entry, EntryId, OwnedCollection, Owner, ReadArguments, ReadCall,
@@ -79,13 +79,13 @@ pub(super) fn add(
     collector: &mut Collector<'_>,
 ) -> Result<u64, Error> {
     let search = collector.request.for_index();
-    let mut index = Index::open(call.storage, place(), &reach.collection(), search);
+    let mut index = RowIndex::open(call.storage, place(), &reach.collection(), search);
     let below = reach.below(&[])?;
     let entry = |item: &Item| entry(call, reach, item);
     let skipped = read_view(call, |reader| {
         Rows { reader, below: &below, first, entry: &entry }.add_to(&mut index, collector)
     })?;
-    index.update_rows();
+    index.update();
     Ok(skipped)
 }
 

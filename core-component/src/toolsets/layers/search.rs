@@ -10,7 +10,7 @@ use super::error::Error;
 use super::memory::{Compost, Episode, Memory, undated_warning};
 use super::place::LABEL;
 use crate::budget::OF_ENTRY;
-use crate::index::{Index, number_of};
+use crate::index::{RowIndex, number_of};
 use crate::names::AgentName;
 use crate::ranking::cost;
 use crate::rows::{Table, read_rows};
@@ -65,8 +65,8 @@ fn add(agent: &Agent<'_>, call: &Call<'_>, collector: &mut Collector<'_>) {
         layers.add(&mut indexes, collector)
     });
     let Indexes { episodes, compost, core, recent, task } = indexes;
-    episodes.update_rows();
-    compost.update_rows();
+    episodes.update();
+    compost.update();
     for few in [core, recent, task] {
         few.end(call, added.is_ok());
     }
@@ -162,8 +162,8 @@ fn fill<T: Searched>(
 }
 
 struct Indexes<'a> {
-    episodes: Index<'a>,
-    compost: Index<'a>,
+    episodes: RowIndex<'a>,
+    compost: RowIndex<'a>,
     core: Few<'a>,
     recent: Few<'a>,
     task: Few<'a>,
@@ -242,7 +242,7 @@ impl Layers<'_> {
     fn add_rows<T: Searched>(
         &self,
         entry: &dyn Fn(T) -> Entry,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
         let rows = LayerRows { reader: self.reader, entry };

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::memory::{Kind, Memory};
 use super::place::LABEL;
 use crate::budget::OF_ENTRY;
-use crate::index::{self, Facts, Index, Written};
+use crate::index::{self, Facts, RowIndex, Written};
 use crate::ranking::cost;
 use crate::source::{Collector, Entry, EntryId, Owner, ReadArguments, ReadCall, Request};
 use crate::storage::Place;
@@ -47,11 +47,11 @@ impl<'a> Search<'a> {
     }
 
     /// The index of the agent's memories.
-    pub fn index<'r>(&self, request: &'r Request) -> Index<'r>
+    pub fn index<'r>(&self, request: &'r Request) -> RowIndex<'r>
     where
         'a: 'r,
     {
-        Index::open(self.call.storage, place(), self.agent, request.for_index())
+        RowIndex::open(self.call.storage, place(), self.agent, request.for_index())
     }
 
     pub fn owner(&self) -> Owner {

@@ -70,7 +70,7 @@ fn add(agent: &Agent<'_>, collector: &mut Collector<'_>) -> Result<(), Error> {
         reader.add_to(&search, &mut index, collector)?;
         Ok(reader.unreadable())
     })?;
-    index.update_rows();
+    index.update();
     if let Some(warning) = unreadable {
         collector.warn(format!("records of agent `{}`: {warning}", agent.name));
     }

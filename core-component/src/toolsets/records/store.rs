@@ -8,7 +8,7 @@ use super::error::Error;
 use super::memory::{Kind, Memory};
 use super::query::{Page, Query};
 use super::stats::Stats;
-use crate::index::Index;
+use crate::index::RowIndex;
 use crate::source::{Collector, ReadDocuments};
 use crate::time::Timestamp;
 
@@ -110,7 +110,7 @@ pub(super) trait View: Reader {
     fn add_to(
         &self,
         search: &Search<'_>,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), Error>;
 

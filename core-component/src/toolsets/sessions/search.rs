@@ -6,7 +6,7 @@ use super::agent::{Agents, MAX_PARSED_BYTES, agents, in_repository, in_tree, ope
 use super::error::Error;
 use super::log::log_date;
 use crate::budget::{Budget, OF_DOCUMENT, OF_ENTRY, OF_INDEXED};
-use crate::index::{self, Facts, Index, Written, number_of};
+use crate::index::{self, DocumentIndex, Facts, Written, number_of};
 use crate::markdown::{BlockKind, Outline, items};
 use crate::ranking::cost;
 use crate::source::{
@@ -175,7 +175,8 @@ impl Agent<'_> {
     fn add_documents(&self, collector: &mut Collector<'_>) -> Result<u64, Error> {
         let request = collector.request;
         let place = Place::repository(self.root);
-        let mut index = Index::open(self.call.storage, place, self.name, request.for_index());
+        let mut index =
+            DocumentIndex::open(self.call.storage, place, self.name, request.for_index());
         let mut skipped = u64::from(self.add_summary(collector, &mut index)? == Added::Skipped);
         for (log, status) in self.logs(collector)?.iter().rev() {
             let added = self.add_log(log, status, collector, &mut index)?;
@@ -210,7 +211,7 @@ impl Agent<'_> {
     fn add_summary(
         &self,
         collector: &mut Collector<'_>,
-        index: &mut Index<'_>,
+        index: &mut DocumentIndex<'_>,
     ) -> Result<Added, Error> {
         let summary = Document { path: format!("{}/_summary.md", self.name), date: None };
         let text = self.text(&summary)?;
@@ -235,7 +236,7 @@ impl Agent<'_> {
         log: &Document,
         status: &Status,
         collector: &mut Collector<'_>,
-        index: &mut Index<'_>,
+        index: &mut DocumentIndex<'_>,
     ) -> Result<Added, Error> {
         let work = &collector.request.budget;
         if let Some(known) = index.find(&log.path, status) {
@@ -277,7 +278,7 @@ impl Agent<'_> {
         &self,
         document: &Document,
         blocks: Vec<Block<'_>>,
-        index: &Index<'_>,
+        index: &DocumentIndex<'_>,
         collector: &mut Collector<'_>,
     ) {
         collector.begin_run();

@@ -11,7 +11,7 @@ use super::place::{COLLECTION, LABEL};
 use super::store::{ReadError, Store, names, usable};
 use super::walk::{Files, files};
 use crate::budget::{Budget, OF_DOCUMENT, OF_INDEXED};
-use crate::index::{self, Facts, Index, number_of};
+use crate::index::{self, DocumentIndex, Facts, number_of};
 use crate::names::StoreName;
 use crate::ranking::{MAX_COST, cost};
 use crate::source::{
@@ -90,7 +90,7 @@ fn add(
     let request = collector.request;
     let work = &request.budget;
     let place = Place::in_group(LABEL, store.name);
-    let mut index = Index::open(call.storage, place, COLLECTION, request.for_index());
+    let mut index = DocumentIndex::open(call.storage, place, COLLECTION, request.for_index());
     let mut to_read = Vec::new();
     let mut skipped = 0;
     let Files { files, warnings, .. } = files(store)?;

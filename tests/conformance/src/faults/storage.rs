@@ -130,7 +130,7 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         kind: Kind,
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
-        // An index may fail in any way: no answer shows it, see `tests/index.rs` of the core.
+        // An index may fail in any way: no answer shows it, see `tests/index/` of the core.
         if kind == Kind::Derived && !self.fails_derived {
             return self.memory.open_database(place, name, kind, create);
         }

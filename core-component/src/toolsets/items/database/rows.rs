@@ -2,7 +2,7 @@
 
 use super::reader::{IS_LIVE, Reader};
 use super::sql::{integer, milliseconds};
-use crate::index::{Facts, Index, Written};
+use crate::index::{Facts, RowIndex, Written};
 use crate::rows::{self, Sum, Table, add_rows};
 use crate::source::{Collector, Entry};
 use crate::storage::database::Value;
@@ -31,7 +31,7 @@ impl Rows<'_> {
     /// items were skipped because the work of the search was used up.
     pub fn add_to(
         &self,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<u64, Error> {
         add_rows(self, index, collector)

@@ -7,7 +7,7 @@
 use super::reader::Reader;
 use super::search::{LOOKED_AT, Layer, Searched};
 use super::sql::{integer, is_in_integers, json, text};
-use crate::index::{Facts, Index, Written, number_of};
+use crate::index::{Facts, RowIndex, Written, number_of};
 use crate::rows::{self, Sum, Table, add_rows};
 use crate::source::{Collector, Entry, Request};
 use crate::storage::Place;
@@ -36,17 +36,17 @@ pub(in crate::toolsets::layers) fn collection_of(agent: &str, table: &str) -> St
 
 impl<T: Searched> LayerRows<'_, T> {
     /// Opens the index of an agent's rows.
-    pub fn index<'r>(call: &Call<'r>, agent: &str, request: &'r Request) -> Index<'r> {
+    pub fn index<'r>(call: &Call<'r>, agent: &str, request: &'r Request) -> RowIndex<'r> {
         let collection = collection_of(agent, T::LAYER.table);
         let place = Place::named(LABEL);
-        Index::open(call.storage, place, &collection, request.for_index())
+        RowIndex::open(call.storage, place, &collection, request.for_index())
     }
 
     /// Adds these rows to the entries of the owner that `collector` began last. Returns how many
     /// rows were skipped because the work of the search was used up.
     pub fn add_to(
         &self,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<u64, Error> {
         add_rows(self, index, collector)

@@ -10,7 +10,7 @@ use super::sql::{
     query_one, statement, text, unexpected,
 };
 use super::unreadable::UnreadableRows;
-use crate::index::Index;
+use crate::index::RowIndex;
 use crate::rows::read_rows;
 use crate::source::{Collector, ReadDocuments};
 use crate::storage;
@@ -298,7 +298,7 @@ impl View for RowReader<'_> {
     fn add_to(
         &self,
         search: &Search<'_>,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
         match self.agent {

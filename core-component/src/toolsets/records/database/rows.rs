@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::row::COLUMNS;
 use super::sql::{integer, is_in_integers, json, query_one, statement};
 use super::unreadable::UnreadableRows;
-use crate::index::Index;
+use crate::index::RowIndex;
 use crate::rows::{self, Sum, Table, add_rows};
 use crate::source::Collector;
 use crate::storage::database::{Transaction, Value};
@@ -33,7 +33,7 @@ impl Rows<'_> {
     /// rows were skipped because the work of the search was used up.
     pub fn add_to(
         &self,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
         let skipped = add_rows(self, index, collector)?;

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::file::{JsonFile, RecordIndex};
 use super::record::{Record, RecordError};
-use crate::index::Index;
+use crate::index::RowIndex;
 use crate::rows::{Row, Sum, Table, add_rows, read_rows};
 use crate::source::{Collector, ReadDocuments};
 use crate::toolsets::records::entries::{Search, facts};
@@ -52,7 +52,7 @@ impl<'a> Records<'a> {
     /// If a record cannot be read. Then no record was added.
     pub fn add_to(
         &self,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), RecordError> {
         let skipped = add_rows(self, index, collector)?;
@@ -118,7 +118,7 @@ impl View for JsonFile {
     fn add_to(
         &self,
         search: &Search<'_>,
-        index: &mut Index<'_>,
+        index: &mut RowIndex<'_>,
         collector: &mut Collector<'_>,
     ) -> Result<(), Error> {
         let by_index = Records::new(self, search).map(|records| records.add_to(index, collector));

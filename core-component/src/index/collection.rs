@@ -1,0 +1,131 @@
+//! The index of one collection, for one search.
+
+use std::collections::BTreeSet;
+
+use super::builder::{Builder, Entry, Row};
+use super::database::Snapshot;
+use super::facts::Facts;
+use super::known::{Known, KnownDocuments};
+use super::number_of;
+use super::update::update;
+use crate::budget::Budget;
+use crate::ranking::Query;
+use crate::storage::{Place, Storage};
+use crate::time::Timestamp;
+use crate::vectors::{OfCollection, Similarity, Task};
+
+/// For a collection with less work than this, a search creates no index: reading it directly takes no
+/// longer. In bytes.
+const MIN_BYTES: u64 = 64 << 10;
+
+/// The most documents of a collection that are indexed. Each search reads the others directly.
+const MAX_DOCUMENTS: usize = 200_000;
+
+/// The parts of a search that its indexes need.
+pub(crate) struct Search<'a> {
+    pub query: &'a Query,
+    /// Whether the search reads all documents directly. The index is then not read, only brought up to
+    /// date.
+    pub reads_all: bool,
+    pub now: Timestamp,
+    pub budget: &'a Budget,
+    /// What the search does with vectors.
+    pub vectors: &'a Task,
+    /// Whether documents with these facts can be hits.
+    pub admits: Box<dyn Fn(Facts) -> bool + 'a>,
+}
+
+/// The index of one collection, for one search. `Seen` is what the search notes of the existing
+/// documents or rows: see [`DocumentIndex`](super::DocumentIndex) and [`RowIndex`](super::RowIndex).
+pub(crate) struct Index<'a, Seen> {
+    storage: &'a dyn Storage,
+    place: Place,
+    collection: String,
+    pub(super) now: Timestamp,
+    budget: &'a Budget,
+    pub(super) known: KnownDocuments,
+    pub(super) seen: Seen,
+    /// The size of the collection, as far as the search has come.
+    pub(super) bytes: u64,
+    pub(super) vectors: OfCollection<'a>,
+    /// The documents that the search has read directly.
+    builder: Builder,
+}
+
+impl<'a, Seen: Default> Index<'a, Seen> {
+    /// Reads the index of a collection. If that fails, the index is empty: the search reads all
+    /// documents.
+    pub fn open(
+        storage: &'a dyn Storage,
+        place: Place,
+        collection: &str,
+        search: Search<'a>,
+    ) -> Self {
+        let Search { query, reads_all, now, budget, vectors, admits } = search;
+        let snapshot = if reads_all {
+            None
+        } else {
+            let numbers = |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
+            let terms: Vec<Vec<i64>> = query.terms().iter().map(numbers).collect();
+            Snapshot::read(storage, &place, collection, query.usual(), &terms).ok()
+        };
+        let known = KnownDocuments::new(snapshot.unwrap_or_default());
+        let admits = |key: i64| known.get(key).map(|known| admits(known.facts));
+        let vectors = OfCollection::open(storage, &place, collection, vectors, budget, admits);
+        Self {
+            storage,
+            place,
+            collection: collection.to_owned(),
+            now,
+            budget,
+            known,
+            seen: Seen::default(),
+            bytes: 0,
+            vectors,
+            builder: Builder::new(query.usual()),
+        }
+    }
+}
+
+impl<Seen> Index<'_, Seen> {
+    /// How similar an entry of a document is to the query by its vector, if it has one.
+    pub fn similarity(&self, known: Known, at: usize) -> Option<Similarity> {
+        self.vectors.of_entry(known.key, known.version, at)
+    }
+
+    /// How similar a text that the search has read is to the query by its vector, if it has one.
+    pub fn similarity_of(&self, text: &str) -> Option<Similarity> {
+        self.vectors.of_text(text)
+    }
+
+    /// Whether any entry of a document has a term of the query, or is one of the nearest by its vector.
+    pub fn has_match(&self, known: Known) -> bool {
+        self.known.has_term(known) || self.vectors.has_nearest(known.key, known.version)
+    }
+
+    /// Adds a document or row that the search has read to the new segment, as far as the work goes.
+    /// Without `is_settled`, only notes its texts for vectors.
+    pub(super) fn add_new(&mut self, row: &Row, entries: Vec<Entry<'_>>, is_settled: bool) {
+        self.vectors.note(row.key, row.version, entries.iter().map(Entry::text));
+        let is_full = self.known.len() >= MAX_DOCUMENTS;
+        // If the index already has this stamp, the document was read only for its vectors.
+        let is_known = || self.known.get(row.key).is_some_and(|known| known.stamp == row.stamp);
+        let is_wanted = is_settled && !is_full && !is_known();
+        if is_wanted && self.budget.take_for_index(row.work) {
+            self.builder.add(row, entries.into_iter());
+        }
+    }
+
+    /// Adds the new segment, and removes the documents or rows `gone`. If the search saw the whole
+    /// collection, also removes the vectors of all that it did not see.
+    pub(super) fn end(self, gone: &BTreeSet<i64>, is_whole: bool) {
+        let Self { storage, place, collection, builder, vectors, bytes, .. } = self;
+        if !(gone.is_empty() && builder.is_empty()) {
+            let creates = bytes >= MIN_BYTES;
+            // Ignores an error, such as another search writing at this moment: an index that is not
+            // updated only makes later searches slower.
+            let _ = update(storage, &place, &collection, gone, &builder, creates);
+        }
+        vectors.end(storage, &place, &collection, is_whole);
+    }
+}

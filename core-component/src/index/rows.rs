@@ -1,0 +1,54 @@
+//! An index of rows: a search gets the rows that the index has, and tells which exist and which are gone.
+
+use std::collections::BTreeSet;
+
+use super::builder::{Entry, Row};
+use super::collection::Index;
+use super::known::Known;
+use crate::ranking::Counts;
+
+pub(crate) type RowIndex<'a> = Index<'a, SeenRows>;
+
+/// What a search noted of the rows of a collection.
+#[derive(Default)]
+pub(crate) struct SeenRows {
+    /// Whether the search noted which rows exist.
+    is_whole: bool,
+    /// The keys of the rows that no longer exist.
+    gone: BTreeSet<i64>,
+}
+
+impl Index<'_, SeenRows> {
+    /// All rows that are in the index and need not be read for their vectors, ascending by key.
+    pub fn rows(&mut self) -> Vec<Known> {
+        // The newest rows are asked about first: only a limited number is read for vectors.
+        let mut known: Vec<Known> = self.known.iter().rev().collect();
+        known.retain(|row| !self.vectors.has_to_read(row.key, row.version));
+        known.reverse();
+        known
+    }
+
+    /// Notes the keys of all rows that exist, and of the indexed rows that no longer exist.
+    pub fn see_all(&mut self, existing: impl Iterator<Item = i64>, gone: BTreeSet<i64>) {
+        self.seen = SeenRows { is_whole: true, gone };
+        existing.for_each(|key| self.vectors.see(key));
+    }
+
+    /// How often a row, which is one entry, has the terms of the query.
+    pub fn counts(&self, row: Known) -> Counts {
+        let none = || Counts { lengths: vec![0], found: Vec::new() };
+        self.known.entries(row).next().map_or_else(none, |(counts, _)| counts)
+    }
+
+    /// Adds a row that the search has read.
+    pub fn add(&mut self, row: &Row, entry: Entry<'_>) {
+        self.bytes = self.bytes.saturating_add(row.work);
+        self.add_new(row, vec![entry], true);
+    }
+
+    /// Brings the index up to date with the rows that were added and that are gone.
+    pub fn update(mut self) {
+        let SeenRows { is_whole, gone } = std::mem::take(&mut self.seen);
+        self.end(&gone, is_whole);
+    }
+}
