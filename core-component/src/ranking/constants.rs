@@ -13,6 +13,10 @@ pub(super) const K1: f64 = 1.2;
 /// A text with fewer stems counts as a text of this length.
 pub(super) const LEAST_LENGTH: f64 = 45.0;
 
+/// The weight of a part of a compound in a question, such as `server` of `server12`, relative to that of
+/// the whole.
+pub(super) const PART_OF_WORD: f64 = 0.4;
+
 /// How bm25 counts a text of one kind.
 pub(super) struct Kind {
     /// The weight of this text's score in the score of the entry.

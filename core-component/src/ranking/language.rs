@@ -84,9 +84,17 @@ impl Language {
         Some(Self::ALL[at])
     }
 
-    /// The languages that a question may be in: those with the most stop words. If it has no stop word,
-    /// all languages.
+    /// The languages that a question may be in: those with the most stop words. All languages if it has
+    /// none, or only some that are also words of English, as in "door handle" or "war history".
     pub fn all_of(question: &str) -> Vec<Self> {
+        let mut is_told = false;
+        each_token(question, |word, role| {
+            let is_stop_word = || stop_words::languages_of(word) != 0;
+            is_told |= role == Role::Word && !stop_words::is_english_too(word) && is_stop_word();
+        });
+        if !is_told {
+            return Self::ALL.to_vec();
+        }
         let counts = Counts::from_text(question);
         let most = counts.most();
         Self::ALL.into_iter().filter(|language| counts.0[*language as usize] == most).collect()

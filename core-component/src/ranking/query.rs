@@ -51,7 +51,7 @@ impl Query {
     pub fn in_language(text: &str, usual: Language) -> Self {
         let languages = Language::all_of(text);
         let asked = asked_words(text);
-        let telling = telling(&asked, &languages);
+        let telling = telling(&asked, &languages, usual);
         let has_telling = !telling.is_empty();
         let chosen = if has_telling { telling } else { asked.iter().collect() };
         Self::new(&chosen, &stemming(&languages, usual), usual)
@@ -63,21 +63,27 @@ impl Query {
     }
 
     /// Whether a question has a word that is no stop word.
-    pub fn is_telling(text: &str) -> bool {
-        !telling(&asked_words(text), &Language::all_of(text)).is_empty()
+    pub fn is_telling(text: &str, usual: Language) -> bool {
+        !telling(&asked_words(text), &Language::all_of(text), usual).is_empty()
     }
 
     /// Words with the same stem in the first of the languages become one term. No stem is in two terms.
     fn new(asked: &[&Asked], languages: &[Language], usual: Language) -> Self {
         let mut terms: BTreeMap<String, Term> = BTreeMap::new();
-        for asked in asked {
-            let stems = asked.stems(languages);
+        let mut add = |stems: Vec<String>, weight: f64, is_common: bool| {
             if terms.len() < MAX_TERMS || terms.contains_key(&stems[0]) {
                 let term = terms.entry(stems[0].clone()).or_default();
                 term.stems.extend(stems);
-                term.weight = term.weight.max(asked.weight());
-                term.is_common |= asked.is_common();
+                term.weight = term.weight.max(weight);
+                term.is_common |= is_common;
             }
+        };
+        for asked in asked {
+            add(asked.stems(languages), asked.weight(), asked.is_common());
+        }
+        for asked in asked {
+            let (parts, weight) = asked.parts(languages);
+            parts.into_iter().for_each(|stems| add(stems, weight, false));
         }
         let is_english = languages[0] == Language::English;
         let common = terms.values().enumerate().filter(|(_, term)| is_english && term.is_common);
@@ -121,7 +127,7 @@ impl Query {
     /// The terms: the query's own, and after them the stems of the thesaurus.
     ///
     /// An own term has the stems of its word in the languages that a text may be in, and those of the
-    /// word's irregular forms and of its parts: a text with any of them has the term.
+    /// word's irregular forms: a text with any of them has the term. Parts of compounds are terms, too.
     pub fn terms(&self) -> &[Vec<String>] {
         &self.terms
     }
@@ -190,15 +196,17 @@ impl Query {
     }
 }
 
-/// The words of a question that are no stop words of the languages that it may be in.
-fn telling<'a>(asked: &'a [Asked], languages: &[Language]) -> Vec<&'a Asked> {
+/// The words of a question that are no stop words of the languages that it may be in, of the usual
+/// language or of English.
+fn telling<'a>(asked: &'a [Asked], languages: &[Language], usual: Language) -> Vec<&'a Asked> {
     let is_stop_word = |word: &str| {
         let of_question = languages.len() < Language::ALL.len();
-        let languages = languages.iter().filter(|_| of_question).chain([&Language::English]);
+        let languages = languages.iter().filter(|_| of_question);
+        let languages = languages.chain([&usual, &Language::English]);
         languages.copied().any(|language| language.has_stop_word(word))
             || is_russian_stop_word(word)
     };
-    asked.iter().filter(|asked| !is_stop_word(&asked.word)).collect()
+    asked.iter().filter(|asked| asked.is_acronym || !is_stop_word(&asked.word)).collect()
 }
 
 /// The languages in which the words of a question are stemmed, the likeliest first. The usual language
@@ -233,6 +241,9 @@ mod tests {
             ("The broken build broke again", "break build"),
             ("test, Tests TESTING", "test"),
             ("Who are you?", "are who you"),
+            ("war history", "histori war"),
+            ("DoS attack in the cluster", "attack cluster dos"),
+            ("Wann war der Krieg?", "°krieg"),
             ("?!", ""),
         ] {
             let terms = Query::in_english(question).terms;
@@ -259,6 +270,7 @@ mod tests {
             Query::in_english(question).terms.iter().flatten().any(|one| one == stem)
         };
         assert!(has("getUserName", "user") && has("python3", "python"));
+        assert!(has("Wo ist Kafka?", "°kafk"), "a name in a Spanish text");
         assert!(!has("JavaScript", "java") && !has("C#", "c"));
     }
 

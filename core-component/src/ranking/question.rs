@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::asking::is_asking;
-use super::constants::{ASKING, NAME};
+use super::constants::{ASKING, NAME, PART_OF_WORD};
 use super::irregular::stems_of_forms;
 use super::language::Language;
 use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
 
-/// The parts of a compound with at least this many parts are also looked for alone. A name of two
-/// parts, such as `JavaScript`, does not mean either part.
+/// The parts of a compound with at least this many parts are terms, too. A name of two parts, such as
+/// `JavaScript`, does not mean either part.
 const MIN_PARTS: usize = 3;
 
-/// A part of a compound with fewer letters is not looked for alone.
+/// A part of a compound with fewer letters is no term.
 const MIN_LETTERS: usize = 3;
 
 /// A beginning of an id with at least this many characters stands for the id.
@@ -24,6 +24,11 @@ pub(super) struct Asked {
     role: Role,
     /// Whether the word begins with a capital letter and is not the first word.
     is_name: bool,
+    /// Whether the word begins with a capital letter. So it may be a name, which is the same in every
+    /// language.
+    is_capital: bool,
+    /// Whether the word has two capital letters or more, such as `DoS`. Such a word is no stop word.
+    pub is_acronym: bool,
     /// Whether the word says what kind of answer is wanted, and seldom what the question is about.
     is_asking: bool,
     /// The parts of a compound, and the beginnings of an id.
@@ -31,10 +36,17 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn new(word: &str, role: Role, names: &BTreeSet<String>) -> Self {
-        let is_name = names.contains(word);
+    fn new(word: &str, role: Role, capitals: &Capitals) -> Self {
         let is_asking = is_asking(&Language::English.stem(word, role));
-        Self { word: word.to_owned(), role, is_name, is_asking, parts: Vec::new() }
+        Self {
+            word: word.to_owned(),
+            role,
+            is_name: capitals.names.contains(word),
+            is_capital: capitals.all.contains(word),
+            is_acronym: capitals.acronyms.contains(word),
+            is_asking,
+            parts: Vec::new(),
+        }
     }
 
     /// The weight of the word, apart from its rarity.
@@ -50,40 +62,49 @@ impl Asked {
     }
 
     /// The stems of the word: a text with any of them has the word. The first stem is that of the first
-    /// language; for an English word with irregular forms, it is the stem of the base form.
+    /// language; for an English word with irregular forms, it is the stem of the base form. A word that
+    /// may be a name has its stems in every language.
     pub fn stems(&self, languages: &[Language]) -> Vec<String> {
-        let is_english = languages[0] == Language::English;
         let mut all = Vec::new();
-        for (word, role) in self.alternatives() {
-            let stems = languages.iter().map(|language| language.stem(word, role).into_owned());
-            let stems: Vec<String> = stems.collect();
-            let forms = is_english.then(|| stems_of_forms(word, &stems[0])).flatten();
-            all.extend(forms.unwrap_or_default());
-            all.extend(stems);
+        let others = Language::ALL.into_iter().filter(|_| self.is_capital);
+        let others = others.filter(|language| !languages.contains(language));
+        let languages: Vec<Language> = languages.iter().copied().chain(others).collect();
+        let beginnings = self.parts.iter().filter(|(beginning, role)| {
+            *role == Role::Beginning && beginning.len() >= MIN_BEGINNING
+        });
+        let beginnings = beginnings.map(|(beginning, role)| (beginning.as_str(), *role));
+        for (word, role) in [(self.word.as_str(), self.role)].into_iter().chain(beginnings) {
+            all.extend(stems(word, role, &languages));
         }
         all
     }
 
-    /// The word itself, and the parts and beginnings that stand for it.
-    fn alternatives(&self) -> impl Iterator<Item = (&str, Role)> {
+    /// The stems of the parts of a compound that are terms beside the whole word, and their weight.
+    pub fn parts(&self, languages: &[Language]) -> (Vec<Vec<String>>, f64) {
         let is_word = |word: &str| word.bytes().all(|byte| !byte.is_ascii_digit());
         let has_digits = !is_word(&self.word);
         let many = has_digits || self.parts.len() >= MIN_PARTS;
-        let parts = self.parts.iter().filter(move |(part, role)| match role {
-            Role::Beginning => part.len() >= MIN_BEGINNING,
-            _ => {
-                let is_telling = !Language::English.has_stop_word(part);
-                many && is_word(part) && part.chars().count() >= MIN_LETTERS && is_telling
-            }
+        let parts = self.parts.iter().filter(|(part, role)| {
+            let is_telling = !Language::English.has_stop_word(part);
+            let is_long = part.chars().count() >= MIN_LETTERS;
+            many && *role == Role::Part && is_word(part) && is_long && is_telling
         });
-        let parts = parts.map(|(part, role)| (part.as_str(), *role));
-        [(self.word.as_str(), self.role)].into_iter().chain(parts)
+        let stems = parts.map(|(part, role)| stems(part, *role, languages)).collect();
+        (stems, self.weight() * PART_OF_WORD)
     }
 }
 
-/// The words of a question in order.
+fn stems(word: &str, role: Role, languages: &[Language]) -> Vec<String> {
+    let stems: Vec<String> =
+        languages.iter().map(|language| language.stem(word, role).into_owned()).collect();
+    let is_english = languages[0] == Language::English;
+    let forms = is_english.then(|| stems_of_forms(word, &stems[0])).flatten();
+    forms.into_iter().flatten().chain(stems).collect()
+}
+
+/// The words of a question in order, each once.
 pub(super) fn asked_words(text: &str) -> Vec<Asked> {
-    let names = names(text);
+    let names = Capitals::from_text(text);
     let mut asked: Vec<Asked> = Vec::new();
     each_token(text, |word, role| match (role, asked.last_mut()) {
         (Role::Part | Role::Beginning, Some(last)) => last.parts.push((word.to_owned(), role)),
@@ -94,22 +115,45 @@ pub(super) fn asked_words(text: &str) -> Vec<Asked> {
     });
     let single = |word: char| Asked::new(&word.to_string(), Role::Single, &names);
     asked.extend(single_words(text).into_iter().map(single));
+    let mut seen = BTreeSet::new();
+    asked.retain(|asked| seen.insert(asked.word.clone()));
     asked
 }
 
-/// The words of a text that begin with a capital letter, without the first word.
-fn names(text: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for written in text.split_whitespace().skip(1) {
-        if written.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_uppercase) {
+/// The words of a text that have capital letters.
+#[derive(Default)]
+struct Capitals {
+    /// The words that begin with a capital letter.
+    all: BTreeSet<String>,
+    /// The same without the first word of the text.
+    names: BTreeSet<String>,
+    /// The words with two capital letters or more.
+    acronyms: BTreeSet<String>,
+}
+
+impl Capitals {
+    fn from_text(text: &str) -> Self {
+        let mut found = Self::default();
+        for (at, written) in text.split_whitespace().enumerate() {
+            let letters = written.chars().filter(|letter| letter.is_alphabetic());
+            let is_capital = letters.clone().next().is_some_and(char::is_uppercase);
+            let has_two = letters.filter(|letter| letter.is_uppercase()).nth(1).is_some();
+            if !is_capital && !has_two {
+                continue;
+            }
             each_token(written, |word, role| {
-                if role == Role::Word {
-                    names.insert(word.to_owned());
+                let sets = [
+                    (&mut found.all, is_capital),
+                    (&mut found.names, is_capital && at > 0),
+                    (&mut found.acronyms, has_two),
+                ];
+                for (set, _) in sets.into_iter().filter(|(_, has)| *has && role == Role::Word) {
+                    set.insert(word.to_owned());
                 }
             });
         }
+        found
     }
-    names
 }
 
 /// Chinese function words of one character. [`single_words`] takes them as boundaries between words.

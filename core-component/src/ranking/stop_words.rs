@@ -78,6 +78,19 @@ pub(super) fn is_russian_stop_word(word: &str) -> bool {
     RUSSIAN.binary_search(&word).is_ok()
 }
 
+/// Whether a stop word of another language is also a word of English with a meaning of its own.
+pub(super) fn is_english_too(word: &str) -> bool {
+    ENGLISH_TOO.binary_search(&word).is_ok()
+}
+
+/// These words alone do not tell the language of a question.
+#[rustfmt::skip]
+const ENGLISH_TOO: &[&str] = &[
+    "bare", "bin", "contra", "den", "die", "dig", "door", "dos", "end", "era", "ham", "hat", "man",
+    "men", "met", "min", "mine", "mit", "mod", "par", "per", "plus", "pour", "sans", "sin", "sine",
+    "ska", "solo", "son", "tan", "ton", "tot", "tout", "van", "vi", "want", "war",
+];
+
 /// The lists in the order of the languages in `Language::ALL`.
 const LISTS: [&[&str]; 10] =
     [ENGLISH, DANISH, DUTCH, FRENCH, GERMAN, ITALIAN, NORWEGIAN, PORTUGUESE, SPANISH, SWEDISH];
@@ -254,6 +267,13 @@ mod tests {
     }
 
     #[test]
+    fn words_that_are_english_too_are_stop_words_of_another_language() {
+        for word in ENGLISH_TOO {
+            assert!(languages_of(word) & 1 == 0 && languages_of(word) != 0, "{word}");
+        }
+    }
+
+    #[test]
     fn most_words_are_found_at_once() {
         let words: Vec<&str> = TABLE.words.into_iter().filter(|word| !word.is_empty()).collect();
         let at_once = words.iter().filter(|word| TABLE.words[hash(word.as_bytes())] == **word);
@@ -265,7 +285,7 @@ mod tests {
 
     #[test]
     fn each_list_is_sorted_and_plain() {
-        for list in LISTS.into_iter().chain([RUSSIAN]) {
+        for list in LISTS.into_iter().chain([RUSSIAN, ENGLISH_TOO]) {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
             assert!(list.iter().all(|word| words(word) == [*word]), "{list:?}");
         }

@@ -169,7 +169,7 @@ impl Tool for SearchMemory {
             vectors: Task::for_search(call.context.embedder.clone(), vector(call, &input.query)?),
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
-            asked_days: asked.days,
+            asked_days: asked.days.clone(),
             zone: zone.clone(),
             now: call.context.now,
             agent: input.agent,
@@ -180,8 +180,13 @@ impl Tool for SearchMemory {
         };
         let limit = input.limit as usize;
         let mut found = search(call, &request, &input.toolsets)?;
-        let asks_for_days = !request.asked_days.is_empty() && !request.lists_days;
-        if asks_for_days && found.candidates.is_empty() && request.vectors.wanted_of().is_none() {
+        let asks_for_days = !request.asked_days.is_empty() && request.vectors.wanted_of().is_none();
+        if asks_for_days && request.lists_days && found.candidates.is_empty() {
+            found = of_named_days(call, &mut request, &input.toolsets, found, &asked.rest)?;
+        } else if asks_for_days
+            && !request.lists_days
+            && !has_words(call, &mut request, &input.toolsets, &found, &asked)?
+        {
             found = of_days_alone(call, &mut request, &input.toolsets, found)?;
         }
         if found.candidates.is_empty() && found.has_word && has_dates(&request) {
@@ -208,11 +213,12 @@ impl Tool for SearchMemory {
     }
 }
 
-/// Returns the query for a question without the words for its dates. It is empty if no word worth
-/// searching for is left, as in a question that is only "yesterday".
+/// Returns the query for a question without its relative words for days. It is empty if no word worth
+/// searching for is left beside the days, as in "yesterday" or "What did we do on Tuesday?".
 fn query(call: &Call<'_>, asked: &AskedDays) -> Query {
-    if !asked.days.is_empty() && !Query::is_telling(&asked.rest) {
-        return Query::in_language("", MemorySettings::new(call.context).usual_language());
+    let usual = MemorySettings::new(call.context).usual_language();
+    if !asked.days.is_empty() && !Query::is_telling(&asked.beside, usual) {
+        return Query::in_language("", usual);
     }
     query_of(call, &asked.rest)
 }
@@ -278,6 +284,48 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Res
             Ok(Results { is_unsearched, searches_agents, ..collector.results() })
         }
     }
+}
+
+/// Searches for the words of a question, because it has no words beside its days, and there is no entry
+/// of these days. Returns `before`, the earlier results, if no entry has the words either.
+fn of_named_days(
+    call: &Call<'_>,
+    request: &mut Request,
+    toolsets: &[String],
+    before: Results,
+    rest: &str,
+) -> Result<Results, Error> {
+    if !Query::is_telling(rest, request.query.usual()) {
+        return Ok(before);
+    }
+    let none = std::mem::replace(&mut request.query, query_of(call, rest));
+    request.lists_days = false;
+    request.budget = Budget::for_search();
+    let found = search(call, request, toolsets)?;
+    if found.candidates.is_empty() {
+        (request.query, request.lists_days) = (none, true);
+        return Ok(before);
+    }
+    Ok(found)
+}
+
+/// Whether an entry has a word of the question beside the words for its days. `found` has the results
+/// for all of its words.
+fn has_words(
+    call: &Call<'_>,
+    request: &mut Request,
+    toolsets: &[String],
+    found: &Results,
+    asked: &AskedDays,
+) -> Result<bool, Error> {
+    if found.candidates.is_empty() || asked.beside == asked.rest {
+        return Ok(!found.candidates.is_empty());
+    }
+    let all = std::mem::replace(&mut request.query, query_of(call, &asked.beside));
+    request.budget = Budget::for_search();
+    let beside = search(call, request, toolsets);
+    request.query = all;
+    Ok(!beside?.candidates.is_empty())
 }
 
 /// Searches for all entries of the days that a question asks for, because no entry has its other

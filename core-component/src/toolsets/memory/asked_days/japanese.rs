@@ -9,12 +9,18 @@ use crate::words::plain;
 /// Words for days and spans, and how many units ago they are. A word that contains another one
 /// comes before it.
 const JAPANESE: &[(&str, Unit, i64)] = &[
+    ("一昨年", Unit::Year, 2),
     ("一昨日", Unit::Day, 2),
     ("おととい", Unit::Day, 2),
     ("昨日", Unit::Day, 1),
     ("きのう", Unit::Day, 1),
+    ("昨夜", Unit::Day, 1),
+    ("昨晩", Unit::Day, 1),
     ("今日", Unit::Day, 0),
+    ("今朝", Unit::Day, 0),
     ("本日", Unit::Day, 0),
+    ("先々週", Unit::Week, 2),
+    ("先々月", Unit::Month, 2),
     ("今週", Unit::Week, 0),
     ("先週", Unit::Week, 1),
     ("今月", Unit::Month, 0),
@@ -41,9 +47,12 @@ const AGO: [(&str, Unit); 7] = [
 /// Words for the future.
 const FUTURE: [&str; 5] = ["来週", "来月", "来年", "明日", "次の"];
 
+/// Words that contain one of the others, and mean no day.
+const OTHER: [&str; 2] = ["日本日", "毎週"];
+
 /// Finds all days in a question. Finds none if the question has a word for the future.
 pub(super) fn read(question: &str, reader: &mut Reader) {
-    if FUTURE.iter().any(|word| question.contains(word)) {
+    if FUTURE.iter().chain(&OTHER).any(|word| question.contains(word)) {
         return;
     }
     let mut rest = question.to_owned();
@@ -64,8 +73,10 @@ pub(super) fn read(question: &str, reader: &mut Reader) {
         }
     }
     for (weekday, name) in JAPANESE_WEEKDAYS.iter().enumerate() {
-        if rest.contains(name) {
-            reader.days.extend(latest_weekday(reader.today, weekday));
+        if let Some(start) = rest.find(name) {
+            let end = start + name.len();
+            let end = end + if rest[end..].starts_with('日') { '日'.len_utf8() } else { 0 };
+            reader.add_named(latest_weekday(reader.today, weekday), start, end);
         }
     }
     let mut from = 0;
@@ -103,7 +114,7 @@ fn read_number(text: &str, start: usize, reader: &mut Reader) -> usize {
         *field = Some(number);
         at += unit.len_utf8();
     }
-    reader.days.extend(days(reader.today, year, month, day));
+    reader.add_named(days(reader.today, year, month, day), start, at);
     at
 }
 

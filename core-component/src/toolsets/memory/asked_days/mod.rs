@@ -21,6 +21,8 @@ pub(super) struct AskedDays {
     /// The question without relative words such as "yesterday". In an entry, such a word would mean
     /// another day, so searching for the word would mislead.
     pub rest: String,
+    /// The question without any words for days.
+    pub beside: String,
 }
 
 impl AskedDays {
@@ -32,13 +34,15 @@ impl AskedDays {
         let mut reader = Reader::new(today, is_french);
         reader.read_all(question);
         japanese::read(question, &mut reader);
-        let Reader { mut days, is_range, relative, .. } = reader;
+        let Reader { mut days, is_range, relative, named, .. } = reader;
         days.sort_unstable();
         days.dedup();
         if let (true, [first, second]) = (is_range, &days[..]) {
             days = vec![(first.0, first.1.max(second.1))];
         }
-        Self { days, rest: without(question, relative) }
+        let rest = without(question, relative.clone());
+        let beside = without(question, relative.into_iter().chain(named).collect());
+        Self { days, rest, beside }
     }
 }
 
@@ -125,6 +129,17 @@ mod tests {
             ("last Thursday", "2026-11-19"),
             ("jeudi dernier", "2026-11-19"),
             ("Tuesday last week", "2026-11-17"),
+            ("last week on Tuesday", "2026-11-17"),
+            ("letzte Woche Dienstag", "2026-11-17"),
+            ("vorletzte Woche", "2026-11-09..2026-11-15"),
+            ("the week before last", "2026-11-09..2026-11-15"),
+            ("Monday through Wednesday", "2026-11-23..2026-11-25"),
+            ("antes de ayer", "2026-11-24"),
+            ("anoche", "2026-11-25"),
+            ("la nuit dernière", "2026-11-25"),
+            ("一昨年", "2024-01-01..2024-12-31"),
+            ("先々週", "2026-11-09..2026-11-15"),
+            ("今朝", "2026-11-26"),
             ("am Dienstag letzter Woche", "2026-11-17"),
             ("先週の月曜日", "2026-11-16"),
             ("since Monday", "2026-11-23..2026-11-26"),
@@ -169,6 +184,8 @@ mod tests {
             "after March 5",
             "来年3月",
             "mardi prochain",
+            "毎週月曜日",
+            "日本日誌",
             "",
         ] {
             let days = days(question);
@@ -182,9 +199,24 @@ mod tests {
             ("What broke yesterday?", "What broke ?"),
             ("昨日のビルド", "のビルド"),
             ("the build of March 5", "the build of March 5"),
+            ("the talk last Tuesday", "the talk  Tuesday"),
             ("vor 3 Tagen gestern", " "),
         ] {
             assert_eq!(asked(question).rest, rest, "{question}");
+        }
+    }
+
+    #[test]
+    fn what_a_question_says_beside_its_days() {
+        for (question, beside) in [
+            ("What broke on March 5th, 2024?", "What broke on ?"),
+            ("the talk last Tuesday", "the talk  "),
+            ("¿Qué hicimos el 20 de noviembre?", "¿Qué hicimos el ?"),
+            ("11月20日に何をしましたか", "に何をしましたか"),
+            ("火曜日のビルド", "のビルド"),
+            ("20 requests", "20 requests"),
+        ] {
+            assert_eq!(asked(question).beside, beside, "{question}");
         }
     }
 

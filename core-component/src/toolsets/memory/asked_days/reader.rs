@@ -3,8 +3,8 @@
 use super::calendar::{Days, Unit, latest, latest_weekday, of_year, span, weekday_of};
 use super::token::Token;
 use super::words::{
-    AGO, AMBIGUOUS, BEFORE_YEAR, BETWEEN, LAST, LAST_AFTER, MONTHS, NEEDS_CAPITAL, NUMBERS, OTHER,
-    OTHER_AFTER, PHRASES, RANGE, SINCE, UNITS, WEEKDAYS,
+    AGO, AMBIGUOUS, BEFORE_YEAR, BETWEEN, LAST, LAST_AFTER, MONTHS, NEEDS_CAPITAL, NUMBERS, ON,
+    OTHER, OTHER_AFTER, PHRASES, RANGE, SINCE, UNITS, WEEKDAYS,
 };
 use crate::time::Date;
 
@@ -17,13 +17,15 @@ pub(super) struct Reader {
     pub is_range: bool,
     /// The byte ranges of relative words such as "yesterday".
     pub relative: Vec<(usize, usize)>,
+    /// The byte ranges of the other words for days, such as "March 5".
+    pub named: Vec<(usize, usize)>,
 }
 
 impl Reader {
     pub fn new(today: Date, is_french: bool) -> Self {
         let days = Vec::new();
-        let relative = Vec::new();
-        Self { today, is_french, days, is_range: false, relative }
+        let (relative, named) = (Vec::new(), Vec::new());
+        Self { today, is_french, days, is_range: false, relative, named }
     }
 
     /// Finds all days in a question, in languages with spaces between words.
@@ -41,6 +43,12 @@ impl Reader {
         self.relative.extend(days.map(|_| (start, end)));
     }
 
+    /// Adds named days, and the byte range of the words that name them. Does nothing for `None`.
+    pub fn add_named(&mut self, days: Option<Days>, start: usize, end: usize) {
+        self.days.extend(days);
+        self.named.extend(days.map(|_| (start, end)));
+    }
+
     /// Reads the days that begin at the token `at`. Returns the number of tokens that name days, or
     /// 0.
     fn read(&mut self, tokens: &[Token], at: usize) -> usize {
@@ -56,6 +64,11 @@ impl Reader {
                 .or_else(|| year(rest, before))
         };
         let found = match relative {
+            Some((Unit::Week, weeks, length))
+                if let Some((weekday, more)) = weekday_at(&rest[length..]) =>
+            {
+                (weekday_of(self.today, weeks, weekday), length + more)
+            }
             Some((unit, units, length)) => (span(self.today, unit, units), length),
             None => match named() {
                 Some((days, length)) => (Some(days), length),
@@ -76,7 +89,13 @@ impl Reader {
         let last = after.filter(|_| is_one_of(after, LAST_AFTER)).unwrap_or(&rest[length - 1]);
         match relative {
             Some(_) => self.add_relative(days, first.start, last.end),
-            None => self.days.extend(days),
+            None => {
+                // Words such as "last" would mean another day in an entry.
+                let beside = before.into_iter().filter(|_| is_one_of(before, LAST));
+                let beside = beside.chain(after.filter(|_| is_one_of(after, LAST_AFTER)));
+                self.relative.extend(beside.map(|token| (token.start, token.end)));
+                self.add_named(days, rest[0].start, rest[length - 1].end);
+            }
         }
         length
     }
@@ -121,8 +140,7 @@ impl Reader {
 
     /// Reads a day of the week, such as "last Friday" or "Tuesday last week".
     fn weekday(&self, tokens: &[Token], before: Option<&Token>) -> Option<(Days, usize)> {
-        let weekday = |names: &[&str; 7]| names.iter().position(|name| *name == tokens[0].word);
-        let weekday = WEEKDAYS.iter().find_map(weekday)?;
+        let weekday = named_weekday(&tokens[0])?;
         let second = 1 + usize::from(is_between(tokens.get(1)));
         if let Some((Unit::Week, weeks, length)) = tokens.get(second..).and_then(phrase) {
             return Some((weekday_of(self.today, weeks, weekday)?, second + length));
@@ -131,6 +149,18 @@ impl Reader {
         let until = if is_past { self.today.plus_days(-1)? } else { self.today };
         Some((latest_weekday(until, weekday)?, 1))
     }
+}
+
+fn named_weekday(token: &Token) -> Option<usize> {
+    let weekday = |names: &[&str; 7]| names.iter().position(|name| *name == token.word);
+    WEEKDAYS.iter().find_map(weekday)
+}
+
+/// Reads a day of the week after a week, as in "last week on Tuesday". Also returns how many tokens it
+/// has.
+fn weekday_at(tokens: &[Token]) -> Option<(usize, usize)> {
+    let before = usize::from(is_one_of(tokens.first(), ON));
+    Some((named_weekday(tokens.get(before)?)?, before + 1))
 }
 
 fn is_one_of(token: Option<&Token>, words: &[&str]) -> bool {

@@ -12,6 +12,7 @@ pub(super) const PHRASES: &[(&str, Unit, i64)] = &[
     ("this morning", Unit::Day, 0),
     ("this week", Unit::Week, 0),
     ("last week", Unit::Week, 1),
+    ("week before last", Unit::Week, 2),
     ("previous week", Unit::Week, 1),
     ("this month", Unit::Month, 0),
     ("last month", Unit::Month, 1),
@@ -25,17 +26,24 @@ pub(super) const PHRASES: &[(&str, Unit, i64)] = &[
     ("letzte woche", Unit::Week, 1),
     ("letzter woche", Unit::Week, 1),
     ("vorige woche", Unit::Week, 1),
+    ("vergangene woche", Unit::Week, 1),
+    ("vergangener woche", Unit::Week, 1),
+    ("vorletzte woche", Unit::Week, 2),
+    ("vorletzter woche", Unit::Week, 2),
     ("diesen monat", Unit::Month, 0),
     ("diesem monat", Unit::Month, 0),
     ("letzten monat", Unit::Month, 1),
     ("letztem monat", Unit::Month, 1),
+    ("vergangenen monat", Unit::Month, 1),
     ("dieses jahr", Unit::Year, 0),
     ("diesem jahr", Unit::Year, 0),
     ("letztes jahr", Unit::Year, 1),
     ("letzten jahr", Unit::Year, 1),
     ("avant hier", Unit::Day, 2),
     ("hier", Unit::Day, 1),
+    ("nuit derniere", Unit::Day, 1),
     ("aujourd hui", Unit::Day, 0),
+    ("ce matin", Unit::Day, 0),
     ("cette semaine", Unit::Week, 0),
     ("semaine derniere", Unit::Week, 1),
     ("semaine passee", Unit::Week, 1),
@@ -45,7 +53,11 @@ pub(super) const PHRASES: &[(&str, Unit, i64)] = &[
     ("cette annee", Unit::Year, 0),
     ("annee derniere", Unit::Year, 1),
     ("an dernier", Unit::Year, 1),
+    ("antes de ayer", Unit::Day, 2),
     ("anteayer", Unit::Day, 2),
+    ("antier", Unit::Day, 2),
+    ("anoche", Unit::Day, 1),
+    ("esta manana", Unit::Day, 0),
     ("ayer", Unit::Day, 1),
     ("hoy", Unit::Day, 0),
     ("esta semana", Unit::Week, 0),
@@ -235,9 +247,12 @@ pub(super) const BEFORE_YEAR: &[&str] =
 /// A day after one of these words means all days from that day to today.
 pub(super) const SINCE: &[&str] = &["since", "seit", "depuis", "desde"];
 
+/// Words between a week and its day.
+pub(super) const ON: &[&str] = &["on", "am", "le", "el"];
+
 /// After one of these words, two days mean all days from the first to the second.
 pub(super) const RANGE: &[&str] =
-    &["between", "from", "zwischen", "vom", "von", "entre", "du", "del"];
+    &["between", "from", "through", "zwischen", "vom", "von", "entre", "du", "del"];
 
 /// Words before a day of the week that mean one before today.
 pub(super) const LAST: &[&str] =
