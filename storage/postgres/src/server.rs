@@ -185,8 +185,8 @@ impl Server {
         let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
         match self.insert(sql, &parameters).await {
             Ok(rows) => return Ok(!rows.is_empty()),
-            Err(error) if error.message.ends_with(MAY_STAND) => {}
-            Err(error) => return Err(error),
+            Err(InsertError::Unknown(_)) => {}
+            Err(InsertError::NotMade(error)) => return Err(error),
         }
         Ok(!self.insert(sql, &parameters).await?.is_empty() || self.has_key(key).await?)
     }
@@ -199,15 +199,11 @@ impl Server {
 
     /// Runs a statement that inserts a row. The statement is not repeated after the connection was
     /// lost, because the row may have been inserted.
-    ///
-    /// # Errors
-    ///
-    /// `busy` if the statement was not sent; `io` if the row may have been inserted.
     pub(crate) async fn insert(
         &self,
         sql: &str,
         parameters: &[Parameter],
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>, InsertError> {
         // This first statement finds a connection that has died meanwhile.
         self.rows("SELECT 1::smallint", &[]).await?;
         let mut connection = self.connection().await?;
@@ -218,13 +214,13 @@ impl Server {
                 connection.close();
                 "the connection to the database was lost"
             }
-            Ok(Err(error)) => return Err(storage_error(&error)),
+            Ok(Err(error)) => return Err(storage_error(&error).into()),
             Err(_) => {
                 connection.give_up();
                 "the database does not answer"
             }
         };
-        Err(Error::new(ErrorCode::Io, format!("{problem}{MAY_STAND}")))
+        Err(InsertError::Unknown(Error::new(ErrorCode::Io, format!("{problem}{MAY_STAND}"))))
     }
 
     /// Checks that the database answers and takes writes.
@@ -384,6 +380,28 @@ impl Server {
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
         self.shared.runtime.as_ref().expect("it runs until this is dropped").spawn(work)
+    }
+}
+
+/// The error of a statement that inserts a row.
+pub(crate) enum InsertError {
+    /// The row was not inserted.
+    NotMade(Error),
+    /// The row may have been inserted. The message says so.
+    Unknown(Error),
+}
+
+impl From<Error> for InsertError {
+    fn from(error: Error) -> Self {
+        InsertError::NotMade(error)
+    }
+}
+
+impl From<InsertError> for Error {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::NotMade(error) | InsertError::Unknown(error) => error,
+        }
     }
 }
 
