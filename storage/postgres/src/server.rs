@@ -15,6 +15,7 @@ use tokio_postgres::types::Type;
 use super::error::{is_lost, slow, storage_error};
 use super::pool::{Connection, Pool};
 use super::query::{self, Parameter};
+use super::statement_error::StatementError;
 use super::url::DatabaseUrl;
 
 /// The minimum number of connections: one for a writer, one for readers.
@@ -293,9 +294,14 @@ impl Server {
         self.tenant.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The deadline of a wait for a free connection that begins now: the time of a statement.
+    pub(crate) fn until(&self) -> Instant {
+        Instant::now() + self.statement_time()
+    }
+
     /// A free connection. Waits at most the time of a statement for it.
     pub(crate) async fn connection(&self) -> Result<Connection, Error> {
-        self.pool().connection(Instant::now() + self.statement_time()).await
+        self.pool().connection(self.until()).await
     }
 
     /// Runs a statement in a transaction of its own. BEGIN, the statement and COMMIT are sent together, so
@@ -330,24 +336,16 @@ impl Server {
         sql: &str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Error> {
-        let mut is_repeated = false;
-        loop {
-            let mut connection = self.connection().await?;
+        let read = |mut connection: Connection| async move {
             let rows = self.alone(&mut connection, sql, parameters);
-            match tokio::time::timeout(self.statement_time(), rows).await {
-                Err(_) => {
-                    connection.give_up();
-                    return Err(Error::new(ErrorCode::Busy, slow()));
-                }
-                Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) if is_lost(&error) && !is_repeated => {
-                    connection.close();
-                    self.pool().close_idle();
-                    is_repeated = true;
-                }
-                Ok(Err(error)) => return Err(storage_error(&error)),
-            }
-        }
+            let rows = match tokio::time::timeout(self.statement_time(), rows).await {
+                Ok(rows) => rows.map_err(StatementError::from),
+                Err(_) => Err(StatementError::Stopped(Error::new(ErrorCode::Busy, slow()))),
+            };
+            (connection, rows)
+        };
+        let (_, rows) = self.pool().with_connection(None, self.until(), read).await?;
+        Ok(rows)
     }
 
     /// Runs work on the thread of the database, and waits for it.
