@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::existing::{agent_not_granted, differs_only_in_case};
 use crate::names::NAME_ACCEPTED;
 use crate::page::{CURSOR_ACCEPTED, invalid_cursor_message};
-use crate::storage::{self, ErrorCode, MAY_STAND, UNCHANGED};
+use crate::storage::{self, ErrorCode, MAY_STAND, UNCHANGED, says_may_stand};
 use crate::tool::{Call, Category, Refusal, ToolError, Violation, not_accepted};
 use crate::version::conflict_message;
 
@@ -93,7 +93,7 @@ impl Error {
 
     /// The error of a call that may have changed something. Its message says so, only once.
     pub fn after_change(mut self) -> Self {
-        if self.message.ends_with(MAY_STAND) {
+        if says_may_stand(&self.message) {
             return self;
         }
         // Storage says that nothing was changed, but it knows only of the call's last change.

@@ -1,7 +1,7 @@
 //! Calls with an idempotency key: a repetition gets the answer of the first call, and changes nothing.
 
 use crate::outcome::{CallError, Category, Outcome, Reason};
-use agent_memory_storage::MAY_STAND;
+use agent_memory_storage::{MAY_STAND, says_may_stand};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -181,7 +181,7 @@ fn may_have_changed(answer: &Answer) -> bool {
     match answer {
         Ok(Outcome { answer: Ok(_), .. }) | Err(CallError::Ended { .. }) => true,
         Ok(Outcome { answer: Err(error), .. }) => {
-            error.category == Category::Internal || error.message.ends_with(MAY_STAND)
+            error.category == Category::Internal || says_may_stand(&error.message)
         }
         Err(_) => false,
     }

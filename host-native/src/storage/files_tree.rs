@@ -9,7 +9,7 @@ use super::sqlite_database::Databases;
 use super::tree::{Locking, Tree, TreeBackend};
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;
-use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Status};
+use agent_memory_storage::{Documents, Error, ErrorCode};
 use agent_memory_storage_files::places::GrantedPlace;
 use agent_memory_storage_files::{self as files, Cache, Durability, Layout};
 use std::sync::Arc;
@@ -42,6 +42,10 @@ impl FilesTree {
 }
 
 impl TreeBackend for FilesTree {
+    fn documents(&self) -> &dyn Documents {
+        &self.files
+    }
+
     fn location(&self) -> &str {
         self.files.layout().location()
     }
@@ -74,19 +78,5 @@ impl TreeBackend for FilesTree {
             return Err(Error::new(ErrorCode::NotGranted, message));
         };
         self.local.databases.open(self.files.layout(), file, kind, create)
-    }
-}
-
-impl Documents for FilesTree {
-    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
-        self.files.stat(area, path)
-    }
-
-    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.files.read(area, path, max_bytes)
-    }
-
-    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.files.list(area, directory)
     }
 }

@@ -31,6 +31,10 @@ impl FilesWriter {
 }
 
 impl WriterBackend for FilesWriter {
+    fn documents(&self) -> &dyn Documents {
+        self
+    }
+
     fn lock_key(&self) -> &LockKey {
         &self.key
     }

@@ -59,11 +59,11 @@ mod lock_wait;
 mod probe;
 mod registry_writer;
 #[cfg(feature = "postgres")]
-mod reserved;
-#[cfg(feature = "postgres")]
 mod server;
 #[cfg(feature = "postgres")]
 mod server_database;
+#[cfg(feature = "postgres")]
+mod server_documents;
 #[cfg(feature = "postgres")]
 mod server_lock;
 #[cfg(feature = "postgres")]

@@ -4,28 +4,24 @@ use super::database::Database;
 use super::files_tree::Local;
 use super::lock_key::LockKey;
 use super::lock_timeout::LockTimeout;
-use super::reserved::Reserved;
 use super::server::{DatabaseServer, ServerLabel};
 use super::server_database::ServerDatabase;
+use super::server_documents::ServerDocuments;
 use super::server_lock::Locker;
 use super::server_writer::ServerWriter;
 use super::tree::{Locking, Tree, TreeBackend};
 use super::writer::Writer;
 use agent_memory_storage::database::Kind;
-use agent_memory_storage::{
-    Area, CallKey, Document, Documents, Entry, Error, ErrorCode, Place, Status,
-};
-use agent_memory_storage_postgres as postgres;
+use agent_memory_storage::{CallKey, Documents, Error, ErrorCode, Place};
 use std::sync::Arc;
 
 /// A place on a server.
 #[derive(Debug)]
 pub(super) struct ServerTree {
-    reader: postgres::Reader,
+    documents: ServerDocuments,
     key: LockKey,
     location: String,
     kept: Vec<String>,
-    reserved: Arc<Reserved>,
     tables: Vec<String>,
     locker: Locker,
     server: Arc<DatabaseServer>,
@@ -69,11 +65,10 @@ impl ServerTree {
             tree = tree.with_key(key.clone());
         }
         Ok(Tree::new(ServerTree {
-            reader: tree.reader(),
+            documents: ServerDocuments::new(tree.reader(), &of.databases),
             key: LockKey::Server(place.clone()),
             location: server.location(of, name),
             kept: of.databases.clone(),
-            reserved: Arc::new(Reserved::new(&of.databases)),
             tables: of.tables.clone(),
             locker: server.locker(place, tree),
             server: server.clone(),
@@ -124,6 +119,10 @@ impl ServerTree {
 }
 
 impl TreeBackend for ServerTree {
+    fn documents(&self) -> &dyn Documents {
+        &self.documents
+    }
+
     fn location(&self) -> &str {
         &self.location
     }
@@ -139,10 +138,10 @@ impl TreeBackend for ServerTree {
     fn lock(&self, scope: Option<&str>, timeout: LockTimeout) -> Locking {
         let locking = self.locker.lock(scope, timeout);
         let key = self.key.clone();
-        let reserved = self.reserved.clone();
+        let documents = self.documents.clone();
         Box::pin(async move {
             let lock = Arc::new(locking.await?);
-            Ok(Writer::new(ServerWriter::new(lock, key, reserved)))
+            Ok(Writer::new(ServerWriter::new(lock, key, &documents)))
         })
     }
 
@@ -151,22 +150,5 @@ impl TreeBackend for ServerTree {
             return self.open_tables(name, create);
         }
         self.open_derived(name)
-    }
-}
-
-impl Documents for ServerTree {
-    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
-        self.reserved.check(area, path)?;
-        self.reader.stat(area, path)
-    }
-
-    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.reserved.check(area, path)?;
-        self.reader.read(area, path, max_bytes)
-    }
-
-    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.reserved.check(area, directory)?;
-        self.reader.list(area, directory)
     }
 }

@@ -14,7 +14,9 @@ use std::sync::Arc;
 pub(super) type Locking = Pin<Box<dyn Future<Output = Result<Writer, Error>> + Send>>;
 
 /// The documents, the lock and the databases of a place on one medium.
-pub(super) trait TreeBackend: Documents + Debug + Send + Sync {
+pub(super) trait TreeBackend: Debug + Send + Sync {
+    fn documents(&self) -> &dyn Documents;
+
     fn location(&self) -> &str;
 
     fn lock_key(&self) -> &LockKey;
@@ -103,14 +105,14 @@ impl Tree {
 
 impl Documents for Tree {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
-        self.0.stat(area, path)
+        self.0.documents().stat(area, path)
     }
 
     fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.0.read(area, path, max_bytes)
+        self.0.documents().read(area, path, max_bytes)
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.0.list(area, directory)
+        self.0.documents().list(area, directory)
     }
 }

@@ -9,7 +9,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// The right to change a place on one medium.
-pub(super) trait WriterBackend: Documents + Debug + Send + Sync {
+pub(super) trait WriterBackend: Debug + Send + Sync {
+    /// The documents, read under the lock.
+    fn documents(&self) -> &dyn Documents;
+
     fn lock_key(&self) -> &LockKey;
 
     /// The writer's lock, which a transaction of a kept database may share.
@@ -90,14 +93,14 @@ impl agent_memory_storage::Writer for Writer {
 /// Reads under the lock. In files, a list also removes the temporary files that killed writers have left.
 impl Documents for Writer {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
-        self.0.stat(area, path)
+        self.0.documents().stat(area, path)
     }
 
     fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.0.read(area, path, max_bytes)
+        self.0.documents().read(area, path, max_bytes)
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.0.list(area, directory)
+        self.0.documents().list(area, directory)
     }
 }

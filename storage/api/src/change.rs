@@ -14,6 +14,12 @@ pub const MAX_CHANGES: usize = 1_000;
 /// The end of the message of a commit that failed after it may have made changes.
 pub const MAY_STAND: &str = "; the change may have been made: read before trying again";
 
+/// Whether a message says that a change may have been made. The errors of `wit/storage` and
+/// `wit/toolbox` have no field for that, so the core and the hosts read it from the message.
+pub fn says_may_stand(message: &str) -> bool {
+    message.ends_with(MAY_STAND)
+}
+
 /// The end of the message of a call to storage that failed before it changed anything.
 pub const UNCHANGED: &str = "; nothing was changed: try again";
 

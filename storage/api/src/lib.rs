@@ -15,7 +15,7 @@ mod tree;
 pub use call_key::CallKey;
 pub use change::{
     Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, UNCHANGED, already_exists,
-    check_consistent, check_count, check_size, version_mismatch,
+    check_consistent, check_count, check_size, says_may_stand, version_mismatch,
 };
 pub use documents::{
     Area, Document, Documents, Entry, EntryKind, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Status,

@@ -13,27 +13,14 @@ use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 use super::documents::{above, area_number, check_path};
-use super::error::{is_lost, lost, silent, storage_error};
+use super::error::silent;
 use super::lock::Lock;
 use super::query::{self, Parameter};
 use super::server::texts;
-use super::transaction::rolled_back;
+use super::statement_error::StatementError;
 
 /// The error of the change with an index, or of the whole commit.
 type Refused = (Option<usize>, Error);
-
-/// The error of a change, before the commit.
-enum Failed {
-    Refused(Refused),
-    /// The statement of the change with an index failed.
-    Database(Option<usize>, tokio_postgres::Error),
-}
-
-impl From<Refused> for Failed {
-    fn from(refused: Refused) -> Self {
-        Failed::Refused(refused)
-    }
-}
 
 impl Lock {
     /// Makes all changes or none, and releases the lock. Returns the new version of each document.
@@ -61,31 +48,14 @@ impl Lock {
     async fn committed(&self, changes: &[Change]) -> Result<Vec<Option<String>>, Refused> {
         check_changes(changes)?;
         let mut state = self.state.lock().await;
-        if state.transacts && state.connection.is_none() {
-            return Err((None, rolled_back()));
-        }
-        let connection = self.ensure(&mut state).await.map_err(|error| (None, error))?;
-        let client = connection.client();
-        let Ok(applied) = timeout(self.patience(), self.apply(client, changes)).await else {
-            state.give_up();
-            return Err((None, silent()));
+        self.ensure(&mut state).await.map_err(|error| (None, error))?;
+        let client = state.client().map_err(|error| (None, error))?;
+        let applied = match timeout(self.patience(), self.apply(client, changes)).await {
+            Ok(applied) => applied,
+            Err(_) => Err((None, StatementError::Stopped(silent()))),
         };
-        let versions = match applied {
-            Ok(versions) => versions,
-            Err(Failed::Refused(refused)) => {
-                state.roll_back();
-                return Err(refused);
-            }
-            Err(Failed::Database(index, error)) if is_lost(&error) => {
-                state.close();
-                return Err((index, Error { message: lost(), ..storage_error(&error) }));
-            }
-            Err(Failed::Database(index, error)) => {
-                state.roll_back();
-                return Err((index, storage_error(&error)));
-            }
-        };
-        if !state.transacts {
+        let versions = applied.map_err(|(index, failed)| (index, state.fail(failed)))?;
+        if !state.has_rows() {
             self.conclude(&mut state).await.map_err(|error| (None, error))?;
         }
         Ok(versions)
@@ -96,12 +66,13 @@ impl Lock {
         &self,
         client: &Client,
         changes: &[Change],
-    ) -> Result<Vec<Option<String>>, Failed> {
-        let before = self.before(client, changes).await?;
+    ) -> Result<Vec<Option<String>>, (Option<usize>, StatementError)> {
+        let before = self.before(client, changes).await.map_err(|error| (None, error.into()))?;
         let mut writes = Vec::new();
         let mut versions = Vec::new();
         for (index, change) in changes.iter().enumerate() {
-            let write = before.write(changes, change).map_err(|error| (Some(index), error))?;
+            let write = before.write(changes, change);
+            let write = write.map_err(|error| (Some(index), error.into()))?;
             versions.push(write.version.clone());
             writes.push((index, write));
         }
@@ -112,13 +83,12 @@ impl Lock {
         for writes in [copies, others] {
             let sent = writes.iter().map(|(index, write)| async {
                 let done = query::execute(client, write.sql, &self.parameters(write)).await;
-                match done.map_err(|error| Failed::Database(Some(*index), error))? {
-                    1 => Ok(()),
-                    _ => {
-                        let checked = changes[*index].checked_path();
-                        Err(Failed::Refused((Some(*index), version_mismatch(checked))))
-                    }
-                }
+                let failed = match done {
+                    Ok(1) => return Ok(()),
+                    Ok(_) => version_mismatch(changes[*index].checked_path()).into(),
+                    Err(error) => error.into(),
+                };
+                Err((Some(*index), failed))
             });
             try_join_all(sent).await?;
         }
@@ -141,7 +111,11 @@ impl Lock {
     }
 
     /// The versions of all documents that the changes name and of those above them, in one query.
-    async fn before(&self, client: &Client, changes: &[Change]) -> Result<Before, Failed> {
+    async fn before(
+        &self,
+        client: &Client,
+        changes: &[Change],
+    ) -> Result<Before, tokio_postgres::Error> {
         let mut asked: BTreeSet<(Area, &str)> = BTreeSet::new();
         let mut edited: BTreeSet<(Area, &str)> = BTreeSet::new();
         let mut written: BTreeSet<(Area, &str)> = BTreeSet::new();
@@ -179,9 +153,7 @@ impl Lock {
             flags(&edited),
             flags(&written),
         ];
-        let rows = query::rows(client, sql, &parameters)
-            .await
-            .map_err(|error| Failed::Database(None, error))?;
+        let rows = query::rows(client, sql, &parameters).await?;
         let found = rows.iter().map(|row| {
             let found = Found {
                 version: row.get(2),

@@ -8,11 +8,13 @@ use futures_util::future::join3;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::error::{is_lost, storage_error};
-use super::lock::{Lock, State};
+use super::lock::Lock;
+use super::pool::Connection;
 use super::server::Server;
-use super::session::{Session, nested};
-use super::statement::{Failed, Prepared};
+use super::session::{Session, error_of_reading, nested};
+use super::state::State;
+use super::statement::Prepared;
+use super::statement_error::StatementError;
 use super::transaction::{Held, Transaction};
 
 /// The tables of a toolset, for one call at a time. Clones share their transaction.
@@ -42,38 +44,16 @@ impl Database {
     }
 
     async fn queried(&self, prepared: &Prepared, max_rows: u32) -> Result<Rows, Error> {
-        let server = &self.0.server;
         let begin = self.begin_read_only("READ COMMITTED");
-        let mut is_repeated = false;
-        loop {
-            let mut connection = server.connection().await?;
-            connection.in_transaction = true;
-            let client = connection.client();
-            let sent = join3(
-                client.batch_execute(&begin),
-                prepared.rows(client, max_rows),
-                client.batch_execute("COMMIT"),
-            );
-            let (begun, rows, ended) = match self.0.bounded(self.0.patience(1), sent).await {
-                Ok(answers) => answers,
-                Err(stopped) => {
-                    connection.give_up();
-                    return Err(stopped.error());
-                }
-            };
-            // After an error, COMMIT rolls back.
-            connection.in_transaction = ended.is_err();
-            let rows = begun.map_err(Failed::from).and(rows);
-            match rows.and_then(|rows| ended.map(|()| rows).map_err(Failed::from)) {
-                Ok(rows) => return Ok(rows),
-                Err(Failed::Database(error)) if is_lost(&error) && !is_repeated => {
-                    connection.close();
-                    server.pool().close_idle();
-                    is_repeated = true;
-                }
-                Err(failed) => return Err(failed.error(false)),
-            }
-        }
+        let begin = begin.as_str();
+        let query = |mut connection: Connection| async move {
+            let rows = query_alone(&mut connection, begin, prepared, max_rows);
+            let rows = self.0.bounded(self.0.patience(1), rows).await;
+            (connection, rows)
+        };
+        let server = &self.0.server;
+        let queried = server.pool().with_connection(None, server.until(), query).await;
+        queried.map(|(_, rows)| rows).map_err(error_of_reading)
     }
 
     /// Begins a transaction that reads one snapshot.
@@ -113,36 +93,25 @@ impl Database {
         needs_right: bool,
         held: fn(Arc<Mutex<State>>) -> Held,
     ) -> Result<Transaction, Error> {
-        self.0.claim()?;
-        let claimed = Claimed(&self.0);
+        let claim = self.0.claim()?;
         let session = self.0.clone();
         let begun = self.0.server.run(async move {
             let pool = session.server.pool();
             let holder = if needs_right { Some(pool.holder(until).await?) } else { None };
-            let mut is_repeated = false;
-            loop {
-                let mut connection = pool.connection(until).await?;
+            let session = &session;
+            let begin = begin.as_str();
+            let begin = |mut connection: Connection| async move {
                 connection.in_transaction = true;
-                let sent = connection.client().batch_execute(&begin);
-                match session.bounded(session.patience(1), sent).await {
-                    Ok(Ok(())) => return Ok((connection, holder)),
-                    Ok(Err(error)) if is_lost(&error) && !is_repeated => {
-                        connection.close();
-                        pool.close_idle();
-                        is_repeated = true;
-                    }
-                    Ok(Err(error)) => return Err(storage_error(&error)),
-                    Err(stopped) => {
-                        connection.give_up();
-                        return Err(stopped.error());
-                    }
-                }
-            }
+                let begun = connection.client().batch_execute(begin);
+                let begun = session.bounded(session.patience(1), begun).await;
+                (connection, begun)
+            };
+            let (connection, ()) = pool.with_connection(None, until, begin).await?;
+            Ok((connection, holder))
         });
         let (connection, holder) = begun.await?;
-        let state = State { connection: Some(connection), transacts: true, _holder: holder };
-        claimed.keep();
-        Ok(Transaction::new(&self.0, held(Arc::new(Mutex::new(state)))))
+        let held = held(Arc::new(Mutex::new(State::Rows(connection))));
+        Ok(Transaction::new(&self.0, claim, held, holder))
     }
 
     /// Begins a transaction that writes, under a lock. It is the database transaction that holds the
@@ -153,21 +122,19 @@ impl Database {
     /// `nested` during a transaction, of this database or of the lock; those of
     /// [`Tree::lock`](super::Tree::lock).
     pub async fn begin_write(&self, lock: Arc<Lock>) -> Result<Transaction, Error> {
-        self.0.claim()?;
-        let claimed = Claimed(&self.0);
+        let claim = self.0.claim()?;
         let held = lock.clone();
         let begun = self.0.server.run(async move {
             let mut state = lock.state.lock().await;
-            if state.transacts {
+            if state.has_rows() {
                 return Err(nested());
             }
             lock.ensure(&mut state).await?;
-            state.transacts = true;
+            state.use_for_rows();
             Ok(())
         });
         begun.await?;
-        claimed.keep();
-        Ok(Transaction::new(&self.0, Held::Write(held)))
+        Ok(Transaction::new(&self.0, claim, Held::Write(held), None))
     }
 
     /// Ends the current statement, if any, and every later one with `cancelled`. A commit is not ended.
@@ -189,18 +156,25 @@ impl Database {
     }
 }
 
-/// The claim of a session on its transaction, until the transaction has begun. Dropping it releases the
-/// session; [`keep`](Self::keep) does not.
-struct Claimed<'a>(&'a Session);
-
-impl Claimed<'_> {
-    fn keep(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Claimed<'_> {
-    fn drop(&mut self) {
-        self.0.release();
-    }
+/// Runs a query in a transaction of its own, in one round trip.
+async fn query_alone(
+    connection: &mut Connection,
+    begin: &str,
+    prepared: &Prepared,
+    max_rows: u32,
+) -> Result<Rows, StatementError> {
+    connection.in_transaction = true;
+    let client = connection.client();
+    let sent = join3(
+        client.batch_execute(begin),
+        prepared.rows(client, max_rows),
+        client.batch_execute("COMMIT"),
+    );
+    let (begun, rows, ended) = sent.await;
+    // After an error, COMMIT rolls back.
+    connection.in_transaction = ended.is_err();
+    begun?;
+    let rows = rows?;
+    ended?;
+    Ok(rows)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode};
-
 use tokio::time::Instant;
+use tokio_postgres::error::SqlState;
 
 use super::database::Database;
 use super::derived_key::Derived;
@@ -17,9 +17,6 @@ use super::transaction::{Held, Transaction};
 /// How long a transaction that writes waits for a free connection. The wait is short because the call
 /// may hold another connection, and derived data only saves time.
 const CONNECTION_TIME: Duration = Duration::from_secs(1);
-
-/// The state of PostgreSQL for a lock that somebody else has.
-const IS_LOCKED: &str = "55P03";
 
 impl Server {
     /// A derived database of a place, for a call. `name` is empty if the label has only one place.
@@ -56,7 +53,7 @@ impl Database {
         let begun =
             self.begin_alone(begin, Instant::now() + CONNECTION_TIME, false, Held::Derived).await;
         begun.map_err(|error| match error.detail.as_deref() {
-            Some(IS_LOCKED) => {
+            Some(state) if state == SqlState::LOCK_NOT_AVAILABLE.code() => {
                 let message = format!("another call changes `{name}` now: try again");
                 Error::new(ErrorCode::Busy, message)
             }

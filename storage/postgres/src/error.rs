@@ -12,37 +12,47 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
         return unreachable(error);
     };
     let state = found.code();
-    let (code, message) = match state.code() {
-        "55P03" => (
+    let (code, message) = match *state {
+        SqlState::LOCK_NOT_AVAILABLE => (
             ErrorCode::Busy,
             "other writers kept the lock: try again, or wait longer (`lock_wait`)".to_owned(),
         ),
-        "57014" => (ErrorCode::Busy, slow()),
-        "23505" => (
+        SqlState::QUERY_CANCELED => (ErrorCode::Busy, slow()),
+        SqlState::UNIQUE_VIOLATION => (
             ErrorCode::AlreadyExists,
             format!("a statement breaks a unique constraint of the database: {}", found.message()),
         ),
-        "22021" | "22P05" => (ErrorCode::Io, NO_NUL.to_owned()),
-        "54000" => (
+        SqlState::CHARACTER_NOT_IN_REPERTOIRE | SqlState::UNTRANSLATABLE_CHARACTER => {
+            (ErrorCode::Io, NO_NUL.to_owned())
+        }
+        SqlState::PROGRAM_LIMIT_EXCEEDED => (
             ErrorCode::TooLarge,
             "a text is too long for an index of the database: shorten it".to_owned(),
         ),
-        "53100" => {
+        SqlState::DISK_FULL => {
             (ErrorCode::NoSpace, "the disk of the database is full: make room on it".to_owned())
         }
-        "25006" => (ErrorCode::ReadOnly, "the database can only be read".to_owned()),
-        "40001" | "40P01" => {
+        SqlState::READ_ONLY_SQL_TRANSACTION => {
+            (ErrorCode::ReadOnly, "the database can only be read".to_owned())
+        }
+        SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => {
             (ErrorCode::Busy, format!("others changed the database at the same time{UNCHANGED}"))
         }
-        "53300" => (ErrorCode::Busy, format!("the database has no free connection{UNCHANGED}")),
-        "42P01" | "3F000" => (ErrorCode::Io, NO_TABLES.to_owned()),
-        "42501" => (
+        SqlState::TOO_MANY_CONNECTIONS => {
+            (ErrorCode::Busy, format!("the database has no free connection{UNCHANGED}"))
+        }
+        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_SCHEMA => {
+            (ErrorCode::Io, NO_TABLES.to_owned())
+        }
+        SqlState::INSUFFICIENT_PRIVILEGE => (
             ErrorCode::Permission,
             "the database's user may not use the tables of agent-memory: grant it that".to_owned(),
         ),
-        "3D000" => (ErrorCode::Permission, "the server has no such database: create it".to_owned()),
+        SqlState::UNDEFINED_DATABASE => {
+            (ErrorCode::Permission, "the server has no such database: create it".to_owned())
+        }
         // Not PostgreSQL's message, which names the user.
-        login if login.starts_with("28") => (
+        _ if state.code().starts_with("28") => (
             ErrorCode::Permission,
             "the database refuses the login: correct the user or the password of its URL"
                 .to_owned(),

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use agent_memory_storage::{CallKey, Error};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_postgres::Row;
 
-use super::error::{is_lost, lost, silent, storage_error};
 use super::pool::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
+use super::state::State;
+use super::statement_error::answered;
 
 /// The database ends a transaction whose client sends nothing for this time, in seconds, because the
 /// client may hang.
@@ -44,23 +45,6 @@ pub struct Lock {
     _holder: OwnedSemaphorePermit,
 }
 
-/// The connection of a lock, or of a transaction that reads.
-#[derive(Default)]
-pub(crate) struct State {
-    pub connection: Option<Connection>,
-    /// Whether a transaction on rows uses the lock now.
-    pub transacts: bool,
-    /// The right of a transaction that reads to hold its connection while it waits. A lock has its own
-    /// right.
-    pub _holder: Option<OwnedSemaphorePermit>,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("State")
-    }
-}
-
 impl Lock {
     /// Waits for a connection and for the lock, each at most `wait`.
     pub(crate) async fn acquire(
@@ -77,44 +61,27 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Takes the lock unless it is held: at first, or after a commit has released it. A connection that
-    /// is found to be dead is replaced once, since nothing was done on it.
-    pub(crate) async fn ensure<'a>(
-        &self,
-        state: &'a mut State,
-    ) -> Result<&'a mut Connection, Error> {
+    /// Takes the lock unless it is held: at first, or after a commit has released it.
+    pub(crate) async fn ensure(&self, state: &mut State) -> Result<(), Error> {
+        if let State::Released(idle) = state {
+            *state = State::Locked(self.begin(idle.take()).await?);
+        }
+        Ok(())
+    }
+
+    /// Begins the transaction that has the lock.
+    async fn begin(&self, idle: Option<Connection>) -> Result<Connection, Error> {
         let deadline = Instant::now() + self.wait;
-        let mut is_repeated = false;
-        loop {
-            let connection = match state.connection.take() {
-                Some(connection) => connection,
-                None => self.server.pool().connection(deadline).await?,
-            };
-            let connection = state.connection.insert(connection);
-            if connection.in_transaction {
-                break;
-            }
+        let begin = |mut connection: Connection| async move {
             connection.in_transaction = true;
             let left = deadline.saturating_duration_since(Instant::now());
             let statements = self.statements(left);
             let begun = connection.client().batch_execute(&statements);
-            let Ok(begun) = timeout(left + self.patience(), begun).await else {
-                state.give_up();
-                return Err(silent());
-            };
-            let Err(error) = begun else { break };
-            if !is_lost(&error) {
-                // Dropping the connection rolls back.
-                state.connection = None;
-                return Err(storage_error(&error));
-            }
-            state.close();
-            self.server.pool().close_idle();
-            if std::mem::replace(&mut is_repeated, true) {
-                return Err(storage_error(&error));
-            }
-        }
-        Ok(state.connection.as_mut().expect("it was begun"))
+            let begun = answered(left + self.patience(), begun).await;
+            (connection, begun)
+        };
+        let (connection, ()) = self.server.pool().with_connection(idle, deadline, begin).await?;
+        Ok(connection)
     }
 
     /// How long this program waits for the answer to a statement. The database's own limit stops a
@@ -162,31 +129,19 @@ impl Lock {
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Error> {
         let mut state = self.state.lock().await;
-        let Some(connection) = &mut state.connection else {
-            return self.server.rows(sql, parameters).await;
-        };
-        let rows = async {
-            if connection.in_transaction {
-                return query::rows(connection.client(), sql, parameters).await;
+        let rows = match &mut *state {
+            State::Released(None) | State::RolledBack => {
+                return self.server.rows(sql, parameters).await;
             }
-            self.server.alone(connection, sql, parameters).await
-        };
-        let Ok(rows) = timeout(self.patience(), rows).await else {
-            state.give_up();
-            return Err(silent());
-        };
-        match rows {
-            Ok(rows) => Ok(rows),
-            Err(error) if is_lost(&error) => {
-                state.close();
-                Err(Error { message: lost(), ..storage_error(&error) })
+            State::Released(Some(connection)) => {
+                answered(self.patience(), self.server.alone(connection, sql, parameters)).await
             }
-            Err(error) => {
-                // The error has ended the transaction.
-                state.connection = None;
-                Err(storage_error(&error))
+            State::Locked(connection) | State::Rows(connection) => {
+                let rows = query::rows(connection.client(), sql, parameters);
+                answered(self.patience(), rows).await
             }
-        }
+        };
+        rows.map_err(|failed| state.fail(failed))
     }
 }
 
@@ -214,25 +169,4 @@ fn select_row(server: &Server, place: &str, scope: &str, strength: &str) -> Stri
         "SELECT 1 FROM agent_memory.scopes WHERE tenant = {tenant} AND place = {place} \
          AND scope = {scope} FOR {strength};"
     )
-}
-
-impl State {
-    /// Drops the connection and rolls back its transaction.
-    pub fn roll_back(&mut self) {
-        self.connection = None;
-    }
-
-    /// Closes the connection of a database that does not answer.
-    pub fn give_up(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            connection.give_up();
-        }
-    }
-
-    /// Closes the connection.
-    pub fn close(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            connection.close();
-        }
-    }
 }

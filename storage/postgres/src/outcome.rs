@@ -8,9 +8,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Client;
 
 use super::error::{is_lost, lost, storage_error};
-use super::lock::{Lock, State};
+use super::lock::Lock;
 use super::query::{self, Parameter};
 use super::server::Server;
+use super::state::State;
+use super::transaction::rolled_back;
 
 /// How long the outcome of a commit is looked up after its connection broke.
 const LOOK_FOR: Duration = Duration::from_secs(30);
@@ -53,15 +55,15 @@ impl Lock {
     /// `busy` if the connection was lost and nothing was changed; `io` if the outcome is not known;
     /// those of the database. The transaction has ended in each case.
     pub(crate) async fn conclude(&self, state: &mut State) -> Result<(), Error> {
+        let (State::Locked(mut connection) | State::Rows(mut connection)) = std::mem::take(state)
+        else {
+            return Err(rolled_back());
+        };
         let number = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
         let Ok((high, low)) = number else {
-            state.roll_back();
             return Err(Error::new(ErrorCode::Io, "no random number"));
         };
         let key = format!("{high:016x}{low:016x}");
-        let Some(connection) = &mut state.connection else {
-            return Err(Error::new(ErrorCode::Busy, lost()));
-        };
         let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
         let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key.as_str())];
         let client = connection.client();
@@ -72,21 +74,21 @@ impl Lock {
         );
         let sent = timeout(self.patience(), sent).await;
         match sent.map(|(stored, put, committed)| stored.and(put).and(committed)) {
-            Ok(Ok(())) => connection.in_transaction = false,
+            Ok(Ok(())) => {
+                connection.in_transaction = false;
+                *state = State::Released(Some(connection));
+            }
             Err(_) => {
-                state.give_up();
+                connection.give_up();
                 find_out(&self.server, &key).await?;
             }
             Ok(Err(error)) if is_lost(&error) => {
-                state.close();
+                connection.close();
                 self.server.pool().close_idle();
                 find_out(&self.server, &key).await?;
             }
             // After an error of a row, COMMIT has rolled back.
-            Ok(Err(error)) => {
-                state.roll_back();
-                return Err(self.refused(&error));
-            }
+            Ok(Err(error)) => return Err(self.refused(&error)),
         }
         if let Some(key) = &self.key {
             key.note_stored();

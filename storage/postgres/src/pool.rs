@@ -9,7 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{Client, NoTls};
 
-use super::error::{silent, storage_error};
+use super::error::{is_lost, silent, storage_error};
+use super::statement_error::StatementError;
 use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
 
@@ -75,6 +76,39 @@ impl Pool {
         Ok(Connection { lent: Some((client, permit)), pool: self.clone(), in_transaction: false })
     }
 
+    /// Does work on `first`, or on a free connection, and returns the connection, too. If the
+    /// connection is found to be dead, does the work once more on another one. So the work must change
+    /// nothing that outlives its connection.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connection`](Self::connection) and of the work.
+    pub async fn with_connection<T, Work>(
+        self: &Arc<Self>,
+        first: Option<Connection>,
+        until: Instant,
+        work: impl Fn(Connection) -> Work,
+    ) -> Result<(Connection, T), Error>
+    where
+        Work: Future<Output = (Connection, Result<T, StatementError>)>,
+    {
+        let connection = match first {
+            Some(first) => first,
+            None => self.connection(until).await?,
+        };
+        let (mut connection, mut done) = work(connection).await;
+        if matches!(&done, Err(StatementError::Database(error)) if is_lost(error)) {
+            connection.close();
+            // The other idle connections are probably dead, too.
+            self.close_idle();
+            (connection, done) = work(self.connection(until).await?).await;
+        }
+        match done {
+            Ok(done) => Ok((connection, done)),
+            Err(failed) => Err(failed.end(connection)),
+        }
+    }
+
     fn take_idle(&self) -> Option<Client> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         std::iter::from_fn(|| idle.pop()).find(|client| !client.is_closed())
@@ -138,6 +172,7 @@ async fn free(all: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePerm
 pub(crate) struct Connection {
     lent: Option<(Client, OwnedSemaphorePermit)>,
     pool: Arc<Pool>,
+    /// Whether a transaction may be open. If so, dropping the connection rolls it back.
     pub in_transaction: bool,
 }
 

@@ -15,6 +15,7 @@ use tokio_postgres::types::Type;
 use super::error::{is_lost, slow, storage_error};
 use super::pool::{Connection, Pool};
 use super::query::{self, Parameter};
+use super::statement_error::StatementError;
 use super::url::DatabaseUrl;
 
 /// The minimum number of connections: one for a writer, one for readers.
@@ -185,8 +186,8 @@ impl Server {
         let parameters = [Parameter::integer(self.tenant()), Parameter::text(key)];
         match self.insert(sql, &parameters).await {
             Ok(rows) => return Ok(!rows.is_empty()),
-            Err(error) if error.message.ends_with(MAY_STAND) => {}
-            Err(error) => return Err(error),
+            Err(InsertError::Unknown(_)) => {}
+            Err(InsertError::NotMade(error)) => return Err(error),
         }
         Ok(!self.insert(sql, &parameters).await?.is_empty() || self.has_key(key).await?)
     }
@@ -199,15 +200,11 @@ impl Server {
 
     /// Runs a statement that inserts a row. The statement is not repeated after the connection was
     /// lost, because the row may have been inserted.
-    ///
-    /// # Errors
-    ///
-    /// `busy` if the statement was not sent; `io` if the row may have been inserted.
     pub(crate) async fn insert(
         &self,
         sql: &str,
         parameters: &[Parameter],
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>, InsertError> {
         // This first statement finds a connection that has died meanwhile.
         self.rows("SELECT 1::smallint", &[]).await?;
         let mut connection = self.connection().await?;
@@ -218,13 +215,13 @@ impl Server {
                 connection.close();
                 "the connection to the database was lost"
             }
-            Ok(Err(error)) => return Err(storage_error(&error)),
+            Ok(Err(error)) => return Err(storage_error(&error).into()),
             Err(_) => {
                 connection.give_up();
                 "the database does not answer"
             }
         };
-        Err(Error::new(ErrorCode::Io, format!("{problem}{MAY_STAND}")))
+        Err(InsertError::Unknown(Error::new(ErrorCode::Io, format!("{problem}{MAY_STAND}"))))
     }
 
     /// Checks that the database answers and takes writes.
@@ -297,9 +294,14 @@ impl Server {
         self.tenant.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The deadline of a wait for a free connection that begins now: the time of a statement.
+    pub(crate) fn until(&self) -> Instant {
+        Instant::now() + self.statement_time()
+    }
+
     /// A free connection. Waits at most the time of a statement for it.
     pub(crate) async fn connection(&self) -> Result<Connection, Error> {
-        self.pool().connection(Instant::now() + self.statement_time()).await
+        self.pool().connection(self.until()).await
     }
 
     /// Runs a statement in a transaction of its own. BEGIN, the statement and COMMIT are sent together, so
@@ -334,24 +336,16 @@ impl Server {
         sql: &str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, Error> {
-        let mut is_repeated = false;
-        loop {
-            let mut connection = self.connection().await?;
+        let read = |mut connection: Connection| async move {
             let rows = self.alone(&mut connection, sql, parameters);
-            match tokio::time::timeout(self.statement_time(), rows).await {
-                Err(_) => {
-                    connection.give_up();
-                    return Err(Error::new(ErrorCode::Busy, slow()));
-                }
-                Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) if is_lost(&error) && !is_repeated => {
-                    connection.close();
-                    self.pool().close_idle();
-                    is_repeated = true;
-                }
-                Ok(Err(error)) => return Err(storage_error(&error)),
-            }
-        }
+            let rows = match tokio::time::timeout(self.statement_time(), rows).await {
+                Ok(rows) => rows.map_err(StatementError::from),
+                Err(_) => Err(StatementError::Stopped(Error::new(ErrorCode::Busy, slow()))),
+            };
+            (connection, rows)
+        };
+        let (_, rows) = self.pool().with_connection(None, self.until(), read).await?;
+        Ok(rows)
     }
 
     /// Runs work on the thread of the database, and waits for it.
@@ -384,6 +378,28 @@ impl Server {
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
         self.shared.runtime.as_ref().expect("it runs until this is dropped").spawn(work)
+    }
+}
+
+/// The error of a statement that inserts a row.
+pub(crate) enum InsertError {
+    /// The row was not inserted.
+    NotMade(Error),
+    /// The row may have been inserted. The message says so.
+    Unknown(Error),
+}
+
+impl From<Error> for InsertError {
+    fn from(error: Error) -> Self {
+        InsertError::NotMade(error)
+    }
+}
+
+impl From<InsertError> for Error {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::NotMade(error) | InsertError::Unknown(error) => error,
+        }
     }
 }
 

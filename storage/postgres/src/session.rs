@@ -1,5 +1,6 @@
 //! The use of a database by one call: its transaction, and how long its statements may take.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -7,10 +8,9 @@ use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::watch;
 
 use super::derived_key::Derived;
-use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::{IDLE_SECONDS, NETWORK_TIME};
 use super::server::Server;
-use super::statement::Failed;
+use super::statement_error::{StatementError, answered};
 
 /// The use of a database by one call.
 #[derive(Debug)]
@@ -18,22 +18,16 @@ pub(crate) struct Session {
     pub server: Server,
     /// The derived database. `None` for the tables of kept databases.
     pub derived: Option<Derived>,
-    /// Whether the session has a transaction.
-    transacts: AtomicBool,
+    /// Whether there is a [`Claim`].
+    is_claimed: AtomicBool,
     /// Whether the call was given up. If so, its current statement and all later ones end with
-    /// [`Stopped::GivenUp`].
+    /// `cancelled`.
     given_up: watch::Sender<bool>,
-}
-
-/// Why work on a connection ended without an answer of the database.
-pub(crate) enum Stopped {
-    Silent,
-    GivenUp,
 }
 
 impl Session {
     pub fn new(server: Server, derived: Option<Derived>) -> Self {
-        Session { server, derived, transacts: false.into(), given_up: watch::Sender::new(false) }
+        Session { server, derived, is_claimed: false.into(), given_up: watch::Sender::new(false) }
     }
 
     /// The statements after BEGIN that set the tenant, the place and the limits of a transaction.
@@ -56,21 +50,19 @@ impl Session {
     ///
     /// `nested` if the session has a transaction.
     pub fn check_free(&self) -> Result<(), Error> {
-        if self.transacts.load(Ordering::SeqCst) { Err(nested()) } else { Ok(()) }
+        if self.is_claimed.load(Ordering::SeqCst) { Err(nested()) } else { Ok(()) }
     }
 
-    /// Notes that the session has a transaction now.
+    /// Claims the session for a transaction.
     ///
     /// # Errors
     ///
-    /// `nested` if the session already has one.
-    pub fn claim(&self) -> Result<(), Error> {
-        if self.transacts.swap(true, Ordering::SeqCst) { Err(nested()) } else { Ok(()) }
-    }
-
-    /// Notes that the session has no transaction any more.
-    pub fn release(&self) {
-        self.transacts.store(false, Ordering::SeqCst);
+    /// `nested` if the session has one already.
+    pub fn claim(self: &Arc<Self>) -> Result<Claim, Error> {
+        if self.is_claimed.swap(true, Ordering::SeqCst) {
+            return Err(nested());
+        }
+        Ok(Claim(self.clone()))
     }
 
     /// How long this program waits for the answers to this many statements. The database's own limit
@@ -84,48 +76,36 @@ impl Session {
     pub async fn bounded<T>(
         &self,
         patience: Duration,
-        answer: impl Future<Output = T>,
-    ) -> Result<T, Stopped> {
+        answer: impl Future<Output = Result<T, impl Into<StatementError>>>,
+    ) -> Result<T, StatementError> {
         let mut given_up = self.given_up.subscribe();
         tokio::select! {
-            answer = tokio::time::timeout(patience, answer) => answer.map_err(|_| Stopped::Silent),
-            _ = given_up.wait_for(|given_up| *given_up) => Err(Stopped::GivenUp),
-        }
-    }
-}
-
-impl Stopped {
-    pub fn error(self) -> Error {
-        match self {
-            Stopped::Silent => silent(),
-            Stopped::GivenUp => {
+            answer = answered(patience, answer) => answer,
+            _ = given_up.wait_for(|given_up| *given_up) => {
                 let message = "a statement of the database was stopped: the call was given up";
-                Error::new(ErrorCode::Cancelled, message)
+                Err(StatementError::Stopped(Error::new(ErrorCode::Cancelled, message)))
             }
         }
     }
 }
 
-impl Failed {
-    /// Whether the connection cannot be used any more.
-    pub fn is_lost(&self) -> bool {
-        matches!(self, Failed::Database(error) if is_lost(error))
-    }
+/// The claim of a transaction on its session, which can have no other one until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Claim(Arc<Session>);
 
-    /// The error for the caller. `writes` says whether the transaction may change something.
-    pub fn error(self, writes: bool) -> Error {
-        match self {
-            Failed::Refused(error) => error,
-            Failed::Database(error) => {
-                let found = storage_error(&error);
-                if found.code == ErrorCode::ReadOnly && !writes {
-                    let message = "a statement that changes something needs a write transaction";
-                    return Error { message: message.to_owned(), ..found };
-                }
-                if is_lost(&error) { Error { message: lost(), ..found } } else { found }
-            }
-        }
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.0.is_claimed.store(false, Ordering::SeqCst);
     }
+}
+
+/// The error of a transaction that only reads. A refused change names the remedy.
+pub(crate) fn error_of_reading(error: Error) -> Error {
+    if error.code != ErrorCode::ReadOnly {
+        return error;
+    }
+    let message = "a statement that changes something needs a write transaction";
+    Error { message: message.to_owned(), ..error }
 }
 
 /// The error of a call that has a transaction already.

@@ -11,6 +11,7 @@ use tokio_postgres::{Client, Row};
 
 use super::error::NO_NUL;
 use super::query::{self, Parameter};
+use super::statement_error::StatementError;
 use super::value::{Column, parameter};
 
 /// The maximum size of a query's result and of a statement's parameters, in bytes: 16 MiB.
@@ -21,24 +22,6 @@ const VALUE_BYTES: usize = 8;
 
 /// The first words of the statements that a call may run.
 const GRANTED: [&str; 6] = ["select", "with", "values", "insert", "update", "delete"];
-
-/// The failure of a statement.
-pub(crate) enum Failed {
-    Refused(Error),
-    Database(tokio_postgres::Error),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Failed::Refused(error)
-    }
-}
-
-impl From<tokio_postgres::Error> for Failed {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Failed::Database(error)
-    }
-}
 
 /// A checked statement, with PostgreSQL's numbers of parameters.
 pub(crate) struct Prepared {
@@ -88,7 +71,7 @@ impl Prepared {
 
     /// Runs the statement, and returns at most `max_rows` of its rows. Without rows, `columns` is
     /// empty.
-    pub async fn rows(&self, client: &Client, max_rows: u32) -> Result<Rows, Failed> {
+    pub async fn rows(&self, client: &Client, max_rows: u32) -> Result<Rows, StatementError> {
         let mut rows = pin!(query::stream(client, &self.sql, &self.parameters).await?);
         let mut answer = Rows::default();
         let mut room = MAX_ROWS_BYTES;
@@ -118,7 +101,7 @@ impl Prepared {
 pub(crate) async fn execute(
     client: &Client,
     statements: &[Prepared],
-) -> Result<Vec<Effect>, Failed> {
+) -> Result<Vec<Effect>, StatementError> {
     let running = statements.iter().map(|statement| Box::pin(statement.effect(client)));
     let mut running: Vec<_> = running.collect();
     let mut early = Vec::with_capacity(running.len());
@@ -144,7 +127,7 @@ fn bytes(value: &Value) -> usize {
     }
 }
 
-fn values(row: &Row, room: &mut usize) -> Result<Vec<Value>, Failed> {
+fn values(row: &Row, room: &mut usize) -> Result<Vec<Value>, StatementError> {
     let mut values = Vec::with_capacity(row.len());
     for index in 0..row.len() {
         let Column(value) = row.try_get(index).map_err(|error| {

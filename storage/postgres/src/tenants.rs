@@ -64,7 +64,7 @@ impl Server {
         let made = self.wait(async move {
             let sql = "INSERT INTO agent_memory.tenants (name) VALUES ($1) \
                        ON CONFLICT DO NOTHING RETURNING number";
-            server.insert(sql, &parameters).await
+            server.insert(sql, &parameters).await.map_err(Error::from)
         })?;
         made.first().map(|row| row.get(0)).ok_or_else(|| {
             let message = format!(

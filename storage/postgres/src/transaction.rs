@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_memory_storage::database::{self, Dialect, Effect, Rows, Statement};
 use agent_memory_storage::{Error, ErrorCode};
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit};
 
 use super::ending;
-use super::lock::{Lock, State};
-use super::session::{Session, Stopped};
-use super::statement::{self, Failed, Prepared};
+use super::lock::Lock;
+use super::session::{Claim, Session, error_of_reading};
+use super::state::State;
+use super::statement::{self, Prepared};
+use super::statement_error::StatementError;
 
 /// A transaction. It is rolled back if it is dropped before its commit, or if a statement fails.
 ///
@@ -19,7 +21,10 @@ use super::statement::{self, Failed, Prepared};
 pub struct Transaction {
     session: Arc<Session>,
     held: Held,
-    state: Mutex<Status>,
+    status: Mutex<Status>,
+    /// The right to hold a connection while the call waits for another one, if the transaction has a
+    /// connection of its own and needs the right.
+    _holder: Option<OwnedSemaphorePermit>,
 }
 
 /// The connection of a transaction.
@@ -33,9 +38,9 @@ pub(crate) enum Held {
     Write(Arc<Lock>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Status {
-    Open,
+    Open { _claim: Claim },
     Committed,
     RolledBack,
 }
@@ -48,45 +53,30 @@ impl Held {
         }
     }
 
-    fn writes(&self) -> bool {
-        !matches!(self, Held::Read(_))
-    }
-
-    /// Handles an answer of the database. After an error, rolls back, or closes the connection if it is
-    /// lost or gave no answer.
-    fn settle<T>(
-        &self,
-        state: &mut State,
-        answer: Result<Result<T, Failed>, Stopped>,
-    ) -> Result<T, Error> {
-        let answer = match answer {
-            Ok(Ok(value)) => return Ok(value),
-            Ok(Err(failed)) if failed.is_lost() => {
-                state.close();
-                failed.error(self.writes())
-            }
-            Ok(Err(failed)) => {
-                let error = failed.error(self.writes());
-                if matches!(self, Held::Derived(_)) {
-                    // `Transaction::end` rolls back and waits for that.
-                    return Err(error);
-                }
-                state.roll_back();
-                error
-            }
-            Err(stopped) => {
-                state.give_up();
-                stopped.error()
-            }
-        };
-        state.transacts = false;
-        Err(answer)
+    /// Handles the failure of a statement. Returns the error for the caller.
+    fn fail(&self, state: &mut State, failed: StatementError) -> Error {
+        if matches!(self, Held::Derived(_)) && failed.leaves_usable() {
+            // `Transaction::end` rolls back and waits for that.
+            return failed.error();
+        }
+        let error = state.fail(failed);
+        state.end_rows();
+        match self {
+            Held::Read(_) => error_of_reading(error),
+            Held::Derived(_) | Held::Write(_) => error,
+        }
     }
 }
 
 impl Transaction {
-    pub(crate) fn new(session: &Arc<Session>, held: Held) -> Self {
-        Transaction { session: session.clone(), held, state: Mutex::new(Status::Open) }
+    pub(crate) fn new(
+        session: &Arc<Session>,
+        claim: Claim,
+        held: Held,
+        holder: Option<OwnedSemaphorePermit>,
+    ) -> Self {
+        let status = Mutex::new(Status::Open { _claim: claim });
+        Transaction { session: session.clone(), held, status, _holder: holder }
     }
 
     /// Runs work if the transaction is open. An error of the work ends the transaction.
@@ -95,10 +85,7 @@ impl Transaction {
         T: Send + 'static,
         Work: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let mut status = self.status();
-        if *status != Status::Open {
-            return Err(ended(*status));
-        }
+        let mut status = self.open()?;
         let done = self.session.server.wait(work(self.session.clone(), self.held.clone()));
         if done.is_err() {
             *status = Status::RolledBack;
@@ -107,36 +94,41 @@ impl Transaction {
         done
     }
 
-    /// Rolls back the transaction if it is open. Afterwards the session and the lock can have another
-    /// one.
+    /// Rolls back the transaction if it is open. Afterwards the lock can have another one.
     fn end(&self) {
-        self.session.release();
         if let Held::Derived(state) = &self.held {
             let state = state.clone();
             let rolled_back = async move { ending::roll_back(&mut *state.lock().await).await };
             return self.session.server.wait(rolled_back);
         }
         match self.held.state().try_lock() {
-            Ok(mut state) => roll_back(&mut state),
+            Ok(mut state) => state.end_rows(),
             // The state is locked while documents are read with the connection of the lock.
             Err(_) => {
                 let held = self.held.clone();
                 self.session.server.spawn(async move {
-                    roll_back(&mut *held.state().lock().await);
+                    held.state().lock().await.end_rows();
                 });
             }
         }
     }
 
-    fn status(&self) -> MutexGuard<'_, Status> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// # Errors
+    ///
+    /// `nested` after the commit, `io` after a rollback.
+    fn open(&self) -> Result<MutexGuard<'_, Status>, Error> {
+        let status = self.status();
+        match *status {
+            Status::Open { .. } => Ok(status),
+            Status::Committed => {
+                Err(Error::new(ErrorCode::Nested, "the transaction is committed already"))
+            }
+            Status::RolledBack => Err(rolled_back()),
+        }
     }
-}
 
-/// Rolls back the transaction on rows, unless it has ended.
-fn roll_back(state: &mut State) {
-    if std::mem::take(&mut state.transacts) {
-        state.roll_back();
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,10 +143,9 @@ impl database::Transaction for Transaction {
         self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
-            let connection = state.connection.as_ref().ok_or_else(rolled_back)?;
-            let rows = prepared.rows(connection.client(), max_rows);
+            let rows = prepared.rows(state.client()?, max_rows);
             let rows = session.bounded(session.patience(1), rows).await;
-            held.settle(&mut state, rows)
+            rows.map_err(|failed| held.fail(&mut state, failed))
         })
     }
 
@@ -163,19 +154,15 @@ impl database::Transaction for Transaction {
         self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
-            let connection = state.connection.as_ref().ok_or_else(rolled_back)?;
             let patience = session.patience(prepared.len());
-            let effects = statement::execute(connection.client(), &prepared);
+            let effects = statement::execute(state.client()?, &prepared);
             let effects = session.bounded(patience, effects).await;
-            held.settle(&mut state, effects)
+            effects.map_err(|failed| held.fail(&mut state, failed))
         })
     }
 
     fn commit(&self) -> Result<(), Error> {
-        let mut status = self.status();
-        if *status != Status::Open {
-            return Err(ended(*status));
-        }
+        let mut status = self.open()?;
         let held = self.held.clone();
         let committed = match held {
             // A transaction that reads has nothing to commit: `end` rolls it back.
@@ -186,15 +173,10 @@ impl database::Transaction for Transaction {
                     .server
                     .wait(async move { ending::commit(&session, &mut *state.lock().await).await })
             }
-            Held::Write(lock) => self.session.server.wait(async move {
-                let mut state = lock.state.lock().await;
-                let committed = match state.connection {
-                    Some(_) => lock.conclude(&mut state).await,
-                    None => Err(rolled_back()),
-                };
-                state.transacts = false;
-                committed
-            }),
+            Held::Write(lock) => self
+                .session
+                .server
+                .wait(async move { lock.conclude(&mut *lock.state.lock().await).await }),
         };
         *status = if committed.is_ok() { Status::Committed } else { Status::RolledBack };
         self.end();
@@ -204,16 +186,11 @@ impl database::Transaction for Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if *self.status() == Status::Open {
+        let mut status = self.status();
+        if let Status::Open { .. } = *status {
+            *status = Status::RolledBack;
             self.end();
         }
-    }
-}
-
-fn ended(status: Status) -> Error {
-    match status {
-        Status::Committed => Error::new(ErrorCode::Nested, "the transaction is committed already"),
-        _ => rolled_back(),
     }
 }
 

@@ -1,0 +1,73 @@
+//! Why a statement failed, and what becomes of its connection.
+
+use std::time::Duration;
+
+use agent_memory_storage::Error;
+use tokio::time::timeout;
+
+use super::error::{is_lost, silent, storage_error};
+use super::pool::Connection;
+
+/// Why a statement, or work of several statements, failed.
+pub(crate) enum StatementError {
+    /// The program refused to go on. The connection can be used further.
+    Refused(Error),
+    /// The database refused a statement, or the connection was lost.
+    Database(tokio_postgres::Error),
+    /// The database gave no answer in time, or the call was given up. A statement may still run.
+    Stopped(Error),
+}
+
+impl From<Error> for StatementError {
+    fn from(error: Error) -> Self {
+        StatementError::Refused(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for StatementError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        StatementError::Database(error)
+    }
+}
+
+impl StatementError {
+    /// Whether the connection can be used further, after a rollback.
+    pub fn leaves_usable(&self) -> bool {
+        match self {
+            StatementError::Refused(_) => true,
+            StatementError::Database(error) => !is_lost(error),
+            StatementError::Stopped(_) => false,
+        }
+    }
+
+    /// The error for the caller.
+    pub fn error(self) -> Error {
+        match self {
+            StatementError::Refused(error) | StatementError::Stopped(error) => error,
+            StatementError::Database(error) => storage_error(&error),
+        }
+    }
+
+    /// Ends the use of the connection on which the statement failed: closes a connection that was lost or
+    /// may still run a statement, and otherwise rolls back an open transaction. Returns the error for
+    /// the caller.
+    pub fn end(self, connection: Connection) -> Error {
+        match &self {
+            StatementError::Database(error) if is_lost(error) => connection.close(),
+            StatementError::Stopped(_) => connection.give_up(),
+            StatementError::Database(_) | StatementError::Refused(_) => drop(connection),
+        }
+        self.error()
+    }
+}
+
+/// Waits for an answer of the database until it comes, or `patience` is over.
+pub(crate) async fn answered<T>(
+    patience: Duration,
+    answer: impl Future<Output = Result<T, impl Into<StatementError>>>,
+) -> Result<T, StatementError> {
+    match timeout(patience, answer).await {
+        Ok(answer) => answer.map_err(Into::into),
+        Err(_) => Err(StatementError::Stopped(silent())),
+    }
+}
