@@ -255,10 +255,20 @@ impl exported::GuestTree for OpenTree {
         kind: database::Kind,
         create: Option<u64>,
     ) -> Result<(), types::Error> {
-        let temporary = create.map(|number| format!(".{number:016x}.agent-memory-tmp"));
+        let temporary = create.map(temporary);
         let file = self.database_file(&name, kind)?;
         file.directory(temporary.as_deref(), self.files.durability()).map(drop).map_err(error)
     }
+
+    fn replace_derived_database(&self, name: String, create: u64) -> Result<(), types::Error> {
+        let file = self.database_file(&name, database::Kind::Derived)?;
+        file.replace(&temporary(create), self.files.durability()).map_err(error)
+    }
+}
+
+/// The name of a temporary file with this number.
+fn temporary(number: u64) -> String {
+    format!(".{number:016x}.agent-memory-tmp")
 }
 
 /// The error for a lock file that this process may not write.

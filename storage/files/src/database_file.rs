@@ -101,6 +101,28 @@ impl DatabaseFile {
         Ok(directory)
     }
 
+    /// Replaces the file of a derived database by an empty one, because SQLite cannot read it. `temporary`
+    /// is the name of a file that no other process uses.
+    ///
+    /// # Errors
+    ///
+    /// As [`directory`](Self::directory).
+    ///
+    /// # Panics
+    ///
+    /// For a kept database.
+    pub fn replace(&self, temporary: &str, durability: Durability) -> Result<(), Error> {
+        assert_eq!(self.kind, Kind::Derived, "what is kept is never removed");
+        let directory = self.directory(None, durability)?;
+        for suffix in [""].into_iter().chain(BESIDE_DATABASE) {
+            match directory.remove_file(&format!("{}{suffix}", self.name)) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(self.not_created(errno)),
+            }
+        }
+        self.directory(Some(temporary), durability).map(drop)
+    }
+
     fn make_directory(&self, is_synced: bool) -> Result<Directory, Errno> {
         if self.kind == Kind::Derived {
             // The lock directory must be hidden from Git before it has any file.

@@ -32,10 +32,21 @@ impl Session {
         let temporary = number.map(|number| format!(".{number:016x}.agent-memory-tmp"));
         let temporary =
             if create { Some(temporary.map_err(|_| self.no_randomness())?) } else { None };
-        let directory = self.file.directory(temporary.as_deref(), self.options.durability)?;
+        let temporary = temporary.as_deref();
+        let directory = self.file.directory(temporary, self.options.durability)?;
         // After a crash, the first connection repairs the file. It locks out all others for a moment,
         // so this tries again.
-        match poll(self.busy_deadline(), || self.connect_with(None)) {
+        let connect = || poll(self.busy_deadline(), || self.connect_with(None));
+        let connected = match (connect(), temporary) {
+            (Err(StatementError::Sqlite(error)), Some(temporary))
+                if self.file.kind == Kind::Derived && is_unreadable(&error) =>
+            {
+                self.file.replace(temporary, self.options.durability)?;
+                connect()
+            }
+            (connected, _) => connected,
+        };
+        match connected {
             Err(StatementError::Sqlite(error)) if cannot_open(&error) => {
                 self.connect_to_unwritable(&directory, &error)
             }
@@ -169,6 +180,12 @@ impl Session {
         };
         Error { code, message, detail: result_code(error) }
     }
+}
+
+/// Whether SQLite says that the file is no database.
+fn is_unreadable(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ffi::ErrorCode::NotADatabase | ffi::ErrorCode::DatabaseCorrupt))
 }
 
 fn cannot_open(error: &rusqlite::Error) -> bool {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use agent_memory_storage::database::{Kind, Mode, Rows, Statement, Transaction as _, Value};
 use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::{Durability, Layout};
+use agent_memory_storage_files::{DatabaseFile, Durability, Layout};
 
 use super::session::journal_mode;
 use super::*;
@@ -61,6 +61,27 @@ fn count(database: &Database) -> i64 {
     let Rows { rows, .. } = database.query(&sql("SELECT count(*) FROM t"), 1).unwrap();
     let Value::Integer(count) = rows[0][0] else { panic!("{rows:?}") };
     count
+}
+
+#[test]
+fn only_a_derived_database_that_cannot_be_read_is_replaced() {
+    let scene = Scene::with(Durability::Full);
+    for kind in [Kind::Kept, Kind::Derived] {
+        write(&scene.open(kind, true).unwrap(), "CREATE TABLE t (x)");
+        let path = DatabaseFile::new(&scene.layout(), NAME, kind).unwrap().path;
+        scene.idle.take(&path).expect("the connection is closed");
+        std::fs::write(&path, "garbage ".repeat(1_000)).unwrap();
+        let read = scene.open(kind, false).map(drop).unwrap_err();
+        assert_eq!(read.code, ErrorCode::Corrupted);
+        match scene.open(kind, true) {
+            Ok(database) => {
+                assert_eq!(kind, Kind::Derived);
+                write(&database, "CREATE TABLE t (x)");
+                assert_eq!(count(&database), 0);
+            }
+            Err(error) => assert_eq!((kind, error.code), (Kind::Kept, ErrorCode::Corrupted)),
+        }
+    }
 }
 
 #[test]

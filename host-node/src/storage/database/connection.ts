@@ -166,7 +166,7 @@ export class Connection {
 
 /** Opens a connection. With `create`, makes the file and its directories if they are missing. */
 export function connect(
-  { path, location, lock, check }: DatabaseFile,
+  { path, location, lock, check, replace }: DatabaseFile,
   create: boolean,
   durability: Durability,
   timer: StatementTimer,
@@ -175,11 +175,16 @@ export function connect(
   check(create)
   // A derived database can be made again, so it is not synced.
   const synchronous = lock === undefined ? 'OFF' : durability === 'full' ? 'FULL' : 'NORMAL'
+  // Another process may lock the database for a moment, to recover it after a crash.
+  const open = () => poll(wait, () => new Connection(path, synchronous, timer))
   try {
-    // Another process may lock the database for a moment, to recover it after a crash.
-    return poll(wait, () => new Connection(path, synchronous, timer))
+    return open()
   } catch (error) {
     const code = primaryCode(error) ?? 0
+    if (create && lock === undefined && (code === Sqlite.notADatabase || code === Sqlite.corrupt)) {
+      replace()
+      return attemptToUse(location, open)
+    }
     const cannotOpen = [Sqlite.cannotOpen, Sqlite.readOnly, Sqlite.permission].some((each) => each === code)
     if (!cannotOpen) throw databaseError(error, location)
     const immutable = immutableFile(dirname(path), path, location, error as SqliteError)

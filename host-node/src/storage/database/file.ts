@@ -12,12 +12,20 @@ export interface DatabaseFile {
   readonly lock: Lockable | undefined
   /** Checks that the file exists, and that no symbolic link leads to it. With `create`, makes a missing file. */
   readonly check: (create: boolean) => void
+  /** Replaces the file of a derived database that SQLite cannot read by an empty one. */
+  readonly replace: () => void
 }
 
 /** The database with a name in a place. Throws if the place has no such database or the name is invalid. */
 export function databaseFile(tree: Tree, name: string, kind: Kind): DatabaseFile {
   const { path, location } = tree.database(name, kind)
   const check = (create: boolean) =>
-    tree.checkDatabase(name, kind, create ? randomBytes(8).readBigUInt64BE() : undefined)
-  return { path, location, lock: kind === 'kept' ? tree : undefined, check }
+    tree.checkDatabase(name, kind, create ? temporary() : undefined)
+  const replace = () => tree.replaceDerivedDatabase(name, temporary())
+  return { path, location, lock: kind === 'kept' ? tree : undefined, check, replace }
+}
+
+/** The number of a temporary file. */
+function temporary(): bigint {
+  return randomBytes(8).readBigUInt64BE()
 }
