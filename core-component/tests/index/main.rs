@@ -159,15 +159,14 @@ fn an_index_of_many_segments_gets_complete() {
 
 #[test]
 fn a_stamp_that_may_stay_is_not_indexed() {
-    let scene =
-        Scene { stamp: Some(|status| format!("{}-1-1-1", status.size)), ..Scene::with_logs(24) };
+    let scene = Scene::with_logs(24).with_stamp(|status| format!("{}-1-1-1", status.size));
     scene.check("kite", "old");
     scene.check("passport of nobody", "old");
     assert!(scene.reads.get() < 24, "{} are read", scene.reads.get());
     // 2026-01-01T09:59:59 UTC, one second before the call.
     let young =
         |status: &Status| format!("{0}-{1}-{1}-1", status.size, 1_767_261_599_000_000_000_u64);
-    let scene = Scene { stamp: Some(young), ..Scene::with_logs(24) };
+    let scene = Scene::with_logs(24).with_stamp(young);
     scene.check("kite", "young");
     assert!(scene.rows("SELECT 1").is_err(), "there is a database");
 }
@@ -175,13 +174,13 @@ fn a_stamp_that_may_stay_is_not_indexed() {
 #[test]
 fn a_hit_is_checked_against_its_document() {
     let same = |_: &Status| "1-1-1-1".to_owned();
-    let scene = Scene { stamp: Some(same), ..Scene::with(true, 24) }.indexed();
+    let scene = Scene::with(true, 24).with_stamp(same).indexed();
     let hit = scene.check("zebra kites", "before")["hits"][0].clone();
     let path = format!("{}.md", hit["path"].as_str().expect("a path"));
     scene.put(&path, "Nothing of the kind.\n");
     scene.check("zebra kites", "after");
 
-    let scene = Scene { stamp: Some(same), ..Scene::with_logs(24) }.indexed();
+    let scene = Scene::with_logs(24).with_stamp(same).indexed();
     let hit = scene.check("zebra kites", "before")["hits"][0].clone();
     let path = hit["path"].as_str().expect("a path").trim_start_matches(".github/agent-memory/");
     scene.put(path, "# another log\n\n## Section\n\nNothing of the kind.\n");

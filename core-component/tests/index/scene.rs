@@ -29,7 +29,7 @@ pub struct Scene {
     pub fails: Cell<Option<(usize, ErrorCode)>>,
     has_derived: bool,
     /// The stamp of a file, instead of its version.
-    pub stamp: Option<fn(&Status) -> String>,
+    stamp: Option<fn(&Status) -> String>,
 }
 
 impl Scene {
@@ -60,6 +60,11 @@ impl Scene {
     /// A repository and a store, each with so many documents.
     pub fn both(documents: usize) -> [Self; 2] {
         [false, true].map(|is_store| Self::with(is_store, documents))
+    }
+
+    /// With this stamp of each file.
+    pub fn with_stamp(self, stamp: fn(&Status) -> String) -> Self {
+        Self { stamp: Some(stamp), ..self }
     }
 
     pub fn path(&self, number: usize) -> String {
