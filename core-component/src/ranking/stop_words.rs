@@ -87,7 +87,7 @@ pub(super) fn is_english_too(word: &str) -> bool {
 #[rustfmt::skip]
 const ENGLISH_TOO: &[&str] = &[
     "bare", "bin", "contra", "den", "die", "dig", "door", "dos", "end", "era", "ham", "hat", "man",
-    "men", "met", "min", "mine", "mit", "mod", "par", "per", "plus", "pour", "sans", "sin", "sine",
+    "met", "min", "mine", "mit", "mod", "par", "per", "plus", "pour", "sans", "sin", "sine",
     "ska", "solo", "son", "tan", "ton", "tot", "tout", "van", "vi", "want", "war",
 ];
 
