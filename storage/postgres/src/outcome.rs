@@ -7,7 +7,7 @@ use futures_util::future::join3;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Client;
 
-use super::error::{is_lost, lost, storage_error};
+use super::error::{is_lost, lost, silent, storage_error};
 use super::lock::Lock;
 use super::query::{self, Parameter};
 use super::server::Server;
@@ -131,20 +131,40 @@ async fn find_out(server: &Server, key: &str) -> Result<(), Error> {
         ON CONFLICT (tenant, key) DO UPDATE SET made = c.made RETURNING made";
     let parameters = [Parameter::integer(server.tenant()), Parameter::text(key)];
     let until = Instant::now() + LOOK_FOR;
+    // The last refusal, for the log.
+    let mut last = None;
     while Instant::now() < until {
-        if let Ok(Ok(mut connection)) = timeout_at(until, server.pool().connection(until)).await {
-            let put = server.alone(&mut connection, sql, &parameters);
-            if let Ok(Ok(rows)) = timeout_at(until, put).await
-                && let Some(row) = rows.first()
-            {
-                return if row.get(0) { Ok(()) } else { Err(Error::new(ErrorCode::Busy, lost())) };
-            }
-            connection.close();
+        match made(server, sql, &parameters, until).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => return Err(Error::new(ErrorCode::Busy, lost())),
+            Err(error) if error.code == ErrorCode::Busy => {}
+            Err(error) => last = Some(error.message),
         }
         tokio::time::sleep(PAUSE).await;
     }
     let message = format!("the connection to the database was lost during the commit{MAY_STAND}");
-    Err(Error::new(ErrorCode::Io, message))
+    Err(Error { code: ErrorCode::Io, message, detail: last })
+}
+
+/// Asks the database once whether the commit was made.
+async fn made(
+    server: &Server,
+    sql: &str,
+    parameters: &[Parameter],
+    until: Instant,
+) -> Result<bool, Error> {
+    let connected = timeout_at(until, server.pool().connection(until)).await;
+    let mut connection = connected.map_err(|_| silent())??;
+    let rows = timeout_at(until, server.alone(&mut connection, sql, parameters)).await;
+    let made = match rows {
+        Ok(Ok(rows)) => rows.first().map(|row| row.get(0)).ok_or_else(silent),
+        Ok(Err(error)) => Err(storage_error(&error)),
+        Err(_) => Err(silent()),
+    };
+    if made.is_err() {
+        connection.close();
+    }
+    made
 }
 
 async fn forget_old(server: Server) {
