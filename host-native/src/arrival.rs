@@ -1,7 +1,7 @@
 //! The arrival of a call: it gets its number, time, seed and turn among the writers.
 
 use crate::capability::toolbox::Zone;
-use crate::queue::{Queue, Turn};
+use crate::queue::{Queue, Queues, Turn};
 use crate::zone::CallZone;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -36,15 +36,16 @@ pub enum Random {
 
 /// A call that has arrived and has not begun.
 ///
-/// Writers that arrive later wait until this call asks for its lock or is dropped.
+/// Writers of the same client that arrive later wait until this call asks for its lock or is dropped.
 pub struct Arrival {
     pub(crate) now: Timestamp,
     pub(crate) zone: Arc<Zone>,
     pub(crate) seed: u64,
-    /// A writer's turn among those that have arrived and have not asked for a lock yet.
+    /// A writer's turn among those of its client that have arrived and have not asked for a lock yet.
     ///
     /// Without it, two calls of one client could lock a tree in the wrong order, since calls read at
-    /// different speeds before they ask for the lock.
+    /// different speeds before they ask for the lock. Writers of other clients do not wait for it: a
+    /// call may read for seconds.
     pub(crate) writer_turn: Option<Turn>,
     /// The turn of the call among the calls that run or wait to run. It is freed when the call has
     /// ended.
@@ -83,7 +84,8 @@ pub(crate) struct Arrivals {
     random: Random,
     zone: CallZone,
     arrived: Mutex<u64>,
-    writers: Queue,
+    /// The writers of each client.
+    writers: Queues<String>,
     calls: Queue,
 }
 
@@ -101,7 +103,7 @@ impl Arrivals {
             random,
             zone: CallZone::new(zone),
             arrived: Mutex::new(0),
-            writers: Queue::new(1),
+            writers: Queues::default(),
             calls: Queue::new(at_once),
         }
     }
@@ -113,7 +115,8 @@ impl Arrivals {
         Arrival { now: *now, zone: zone.clone(), seed: *seed, writer_turn: None, call_turn }
     }
 
-    pub(crate) fn receive(&self, writes: bool) -> Arrival {
+    /// Receives a call that may write as a call of the client `writer`. `None` for one that only reads.
+    pub(crate) fn receive(&self, writer: Option<String>) -> Arrival {
         // Under one lock, so that number, time and turn have the same order.
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let number = *arrived;
@@ -125,7 +128,7 @@ impl Arrivals {
                 start.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
             }
         };
-        let writer_turn = writes.then(|| self.writers.join());
+        let writer_turn = writer.map(|client| self.writers.join(client));
         let call_turn = self.calls.join();
         drop(arrived);
 
@@ -140,6 +143,13 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    fn may_ask_for_its_lock(arrival: &Arrival) -> bool {
+        let turn = arrival.writer_turn.as_ref().expect("a writer");
+        pin!(turn.served()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
 
     #[test]
     fn a_fixed_clock_and_seed_advance_with_each_call() {
@@ -149,8 +159,8 @@ mod tests {
         };
         let zone = Some(TimeZone::fixed(jiff::tz::offset(5)));
         let arrivals = Arrivals::new(clock, Random::Fixed(7), zone, 1);
-        arrivals.receive(false);
-        let second = arrivals.receive(true);
+        arrivals.receive(None);
+        let second = arrivals.receive(Some("ada".to_owned()));
         assert_eq!(second.now.to_string(), "2025-01-20T10:00:01.5Z");
         assert_eq!(second.zone.offset_minutes, 300);
         assert_eq!(second.seed, 8);
@@ -160,6 +170,18 @@ mod tests {
     #[test]
     fn each_call_gets_another_seed_from_the_machine() {
         let arrivals = Arrivals::new(Clock::System, Random::System, None, 1);
-        assert_ne!(arrivals.receive(false).seed, arrivals.receive(false).seed);
+        assert_ne!(arrivals.receive(None).seed, arrivals.receive(None).seed);
+    }
+
+    #[test]
+    fn a_writer_waits_for_the_earlier_writers_of_its_own_client_alone() {
+        let arrivals = Arrivals::new(Clock::System, Random::System, None, 4);
+        let [first, other, second] =
+            ["ada", "bob", "ada"].map(|client| arrivals.receive(Some(client.to_owned())));
+        assert!(may_ask_for_its_lock(&first));
+        assert!(may_ask_for_its_lock(&other));
+        assert!(!may_ask_for_its_lock(&second));
+        drop(first);
+        assert!(may_ask_for_its_lock(&second));
     }
 }

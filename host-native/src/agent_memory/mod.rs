@@ -142,8 +142,20 @@ impl AgentMemory {
     /// run them by [`call_as`](AgentMemory::call_as) in any order and on any thread: writers change
     /// a tree in the order of their arrival.
     pub fn arrive(&self, tool: &str) -> Arrival {
+        self.arrive_for("", tool)
+    }
+
+    /// Receives a call as [`arrive`](AgentMemory::arrive) does, from one of several clients. The order
+    /// of writers holds among the calls of one client.
+    pub(crate) fn arrive_for(&self, client: &str, tool: &str) -> Arrival {
         let writes = self.tool(tool).is_none_or(|tool| !tool.annotations.read_only_hint);
-        self.mounted.arrivals.receive(writes)
+        self.mounted.arrivals.receive(writes.then(|| self.writer(client)))
+    }
+
+    /// The name of a client among those of all tenants. A tenant's memory lives as long as the process,
+    /// so its address is never that of another tenant.
+    fn writer(&self, client: &str) -> String {
+        format!("{:p} {client}", Arc::as_ptr(&self.own))
     }
 
     /// Runs a tool; `arguments` is a JSON object, or empty for an object without members.
@@ -320,7 +332,7 @@ impl AgentMemory {
     /// As [`call`](AgentMemory::call).
     pub async fn claim(&self, id: &str, lease: Duration) -> Result<Outcome, CallError> {
         let id = id.to_owned();
-        let arrival = self.mounted.arrivals.receive(true);
+        let arrival = self.mounted.arrivals.receive(Some(self.writer("")));
         let seconds = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX);
         let audience = Audience::Model;
         let caller = Caller::default();
@@ -349,7 +361,7 @@ impl AgentMemory {
     ) -> Result<Outcome, CallError> {
         let id = id.to_owned();
         let payload = payload.to_owned();
-        let arrival = self.mounted.arrivals.receive(true);
+        let arrival = self.mounted.arrivals.receive(Some(self.writer("")));
         let audience = Audience::Model;
         self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
             engine.answer(call, &id, &payload, context)
@@ -391,7 +403,7 @@ impl AgentMemory {
         + Send
         + 'static,
     ) -> Result<Outcome, CallError> {
-        self.on_a_thread(self.mounted.arrivals.receive(false), Audience::Model, caller, run).await
+        self.on_a_thread(self.mounted.arrivals.receive(None), Audience::Model, caller, run).await
     }
 
     /// Runs a call on a thread for blocking work. If the future is dropped, the call is cancelled.
@@ -436,3 +448,7 @@ impl AgentMemory {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "clients_tests.rs"]
+mod tests;

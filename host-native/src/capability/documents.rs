@@ -108,8 +108,8 @@ impl Call {
         })
     }
 
-    /// Creates a place after every writer that arrived earlier has asked for its lock. The call keeps its
-    /// turn among the writers.
+    /// Creates a place after every earlier writer of the same client has asked for its lock. The call
+    /// keeps its turn among the writers.
     async fn created(
         writer_turn: Option<&queue::Turn>,
         storage: &storage::Storage,
@@ -123,7 +123,7 @@ impl Call {
         storage.create_place_with(place, timeout, key).await
     }
 
-    /// Asks for a lock after every writer that arrived earlier, and waits for it.
+    /// Asks for a lock after every earlier writer of the same client, and waits for it.
     pub(super) async fn in_turn<T, Asked>(
         turn: Option<queue::Turn>,
         timeout: storage::LockTimeout,

@@ -60,6 +60,19 @@ impl Server {
         &self.offered
     }
 
+    /// The name of the client of a request: over HTTP, the id of its token. All clients without a token
+    /// have the same one.
+    #[cfg(feature = "http")]
+    pub(super) fn client<'a>(&self, request: &'a Request) -> &'a str {
+        Principal::from_request(request).map_or("", Principal::token_id)
+    }
+
+    /// The name of the client of a request.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn client<'a>(&self, _: &'a Request) -> &'a str {
+        ""
+    }
+
     /// The reach of the client of a request.
     #[cfg(feature = "http")]
     pub(super) fn reach(&self, request: &Request) -> Reach {

@@ -221,8 +221,8 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         // Every call gets a number when it arrives, even if it is refused.
         let memory = self.memory_of(&request);
-        let arrival =
-            intake::arrival(&request.extensions).unwrap_or_else(|| memory.arrive(&call.name));
+        let arrival = intake::arrival(&request.extensions)
+            .unwrap_or_else(|| memory.arrive_for(self.client(&request), &call.name));
         let caller = self.caller(&request)?;
         if !self.has_tool(&call.name, &caller.reach) {
             return Err(ErrorData::invalid_params(self.no_tool(&call.name, &caller.reach), None));

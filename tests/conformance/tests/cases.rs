@@ -30,6 +30,13 @@ fn every_case_passes_on_the_core() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+/// Cases with a document that only a person can move away. On a server nobody can, so the document is
+/// replaced there.
+const FOR_FILES: [&str; 2] = [
+    "records/conversion/to-json-beside-a-converted-file",
+    "records/conversion/to-sqlite-beside-a-converted-file",
+];
+
 /// The storage panics if two scopes change one row or one document. A commit of documents is atomic
 /// there, so cases in which one ends early are left out.
 #[test]
@@ -38,7 +45,8 @@ fn every_case_passes_on_storage_like_a_server() {
         case.text.faults.iter().any(|fault| matches!(fault.operation, Operation::Commit))
     };
     let mut complaints = Vec::new();
-    for case in load_all().iter().filter(|case| !ends_early(case)) {
+    let is_left_out = |case: &Case| ends_early(case) || FOR_FILES.contains(&case.plain_name());
+    for case in load_all().iter().filter(|case| !is_left_out(case)) {
         let ended = catch_unwind(|| run(case, CoreSession::start_on_server(case), true));
         let error = ended.map_or_else(|_| Some("it panicked".to_owned()), |ended| ended.error);
         complaints.extend(error.map(|error| format!("{}: {error}", case.name)));

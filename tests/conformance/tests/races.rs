@@ -388,3 +388,66 @@ fn a_writer_waits_for_no_open_transaction_of_another_scope_and_both_are_kept() {
         }
     }
 }
+
+/// The longest time for which the writer between two commits may need to end.
+const BETWEEN: Duration = Duration::from_millis(500);
+
+/// Lets a writer of another thread begin before a commit of documents. Goes on once the writer has
+/// ended, or if the writer waits for the lock.
+struct WriterBetween {
+    begin: Sender<()>,
+    ended: Receiver<()>,
+}
+
+impl Plan for WriterBetween {
+    fn decide(&self, pending: PendingOperation) -> Action {
+        if pending.operation == Operation::Commit {
+            self.begin.send(()).expect("the writer waits for it");
+            let _ = self.ended.recv_timeout(BETWEEN);
+        }
+        Action::Proceed
+    }
+}
+
+#[test]
+fn no_writer_of_the_agent_comes_into_a_conversion_on_a_server() {
+    let place = Place::named("records");
+    for (to, before, expected) in [
+        ("sqlite", Format::Json, vec!["ada.json.converted"]),
+        ("json", Format::Sqlite, vec!["ada.json"]),
+    ] {
+        let storage = server("records");
+        let client = |number, format| Client::new(storage.another(), number, format);
+        let record = |content: &str| json!({"agent_id": "ada", "content": content});
+        client(1, before).call("records_add_core_memory", record("before"));
+        let (converted, added) = thread::scope(|scope| {
+            let (begin, begun) = channel();
+            let (end, ended) = channel();
+            let mut writer = client(2, before);
+            let added = scope.spawn(move || {
+                begun.recv().expect("the conversion comes to its commit");
+                let added = writer.call("records_add_core_memory", record("between"));
+                // The conversion may have gone on without waiting for it.
+                let _ = end.send(());
+                added
+            });
+            let between = FaultyStorage::new(storage.another(), WriterBetween { begin, ended });
+            let arguments = json!({"agent_id": "ada", "to": to});
+            let converted = client(3, before).call_in(&between, "convert_records", arguments);
+            drop(between);
+            (converted, added.join().expect("it ends"))
+        });
+        assert_eq!(converted, json!({"converted": true, "records": 1}), "to {to}");
+        assert_eq!(added["created"], true, "{added}");
+        let documents = storage.documents(&place, Area::Documents);
+        let names = documents.keys().filter(|name| !name.ends_with(".backup"));
+        assert_eq!(names.collect::<Vec<_>>(), expected);
+        let all = client(4, before).call("query_memories", json!({"agent_id": "ada"}));
+        assert_eq!(all["total"], 2, "{all}");
+        let rows = if to == "sqlite" { 2 } else { 0 };
+        assert_eq!(storage.query_sql("SELECT count(*) FROM memories"), Ok(vec![vec![json!(rows)]]));
+        let again = json!({"agent_id": "ada", "to": to});
+        let again = client(5, before).call("convert_records", again);
+        assert_eq!(again, json!({"converted": false, "records": 2}));
+    }
+}

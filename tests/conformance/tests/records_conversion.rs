@@ -74,6 +74,13 @@ impl Host {
         Self { storage, format, max_bytes: None, calls: 0 }
     }
 
+    /// A host whose storage is like a database server.
+    fn on_server(format: Format) -> Self {
+        let storage = InMemoryStorage::like_a_server();
+        storage.grant(place());
+        Self { storage, ..Self::new(format) }
+    }
+
     fn with_file(format: Format, file: &str) -> Self {
         let host = Self::new(format);
         host.put("default.json", file);
@@ -88,6 +95,15 @@ impl Host {
         self.calls += 1;
         self.storage.begin_call();
         answered(&self.storage, tool, &arguments, &self.context())
+    }
+
+    /// Removes a text from all that the host has.
+    fn forget(&mut self, text: &str) {
+        let mut context = self.context();
+        context["settings"]["toolsets"] = json!(["records", "memory"]);
+        self.storage.begin_call();
+        let answer = answered(&self.storage, "forget_memory", &json!({"text": text}), &context);
+        assert_eq!(answer.get("error"), None, "{answer}");
     }
 
     fn context(&self) -> Value {
@@ -372,20 +388,115 @@ fn rows_that_changed_since_they_were_copied_are_never_deleted() {
 
 /// The rows are noted as the copy of another file than the one that exists now.
 #[test]
-fn rows_that_are_a_copy_of_another_file_are_never_deleted() {
-    let mut host = Host::with_file(Format::Json, &large(2));
+fn rows_that_are_a_copy_of_another_file_are_never_lost() {
+    for to in ["sqlite", "json"] {
+        let mut host = Host::with_file(Format::Json, &large(2));
+        let states = states_of_conversion(&host, "sqlite");
+        host.storage = states[2].reopened(&place());
+        host.remove_files();
+        host.put("default.json", GOLDEN);
+        let recalled = host.call("recall_context", json!({"limit": 1}));
+        assert_eq!(recalled["warnings"].as_array().map(Vec::len), Some(1), "{recalled}");
+        // The first call has counted an access in the file.
+        let file = host.exported("json");
+        assert_eq!(host.convert(to), to == "sqlite");
+        let own = if to == "json" { "default.json" } else { "default.json.converted" };
+        let own = (own.to_owned(), file.clone());
+        assert_eq!(host.files(), [own, ("default.json.hidden".to_owned(), large(2))]);
+        assert_eq!(host.exported("json"), file);
+        assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
+    }
+}
+
+/// A conversion to SQLite is interrupted before it renames the file, and the file is changed after.
+#[test]
+fn a_conversion_goes_on_if_the_file_was_changed_since_it_was_interrupted() {
+    for to in ["sqlite", "json"] {
+        for forgets in [false, true] {
+            let mut host = Host::with_file(Format::Json, GOLDEN);
+            let states = states_of_conversion(&host, "sqlite");
+            host.storage = states[1].reopened(&place());
+            assert!(host.has_file());
+            assert_ne!(host.value("SELECT moving FROM agents"), Sql::Null);
+            host.call("add_core_memory", json!({"content": "after"}));
+            if forgets {
+                host.forget("food");
+            }
+            let recalled = host.call("recall_context", json!({"limit": 1}));
+            let warning = recalled["warnings"][0].as_str().expect("a warning");
+            assert!(warning.contains("convert the agent again"), "{warning}");
+            let before = host.all();
+            assert_eq!(before["total"], 4);
+            assert_eq!(host.convert(to), to == "sqlite");
+            assert!(!host.convert(to));
+            assert_eq!(host.all(), before);
+            assert_eq!(host.has_file(), to == "json");
+            let files = host.files();
+            let hidden = files.iter().find(|(name, _)| name == "default.json.hidden");
+            let (_, hidden) = hidden.expect("the rows that were left");
+            assert_eq!(hidden == GOLDEN, !forgets, "{hidden}");
+            assert_eq!(hidden.contains("food"), !forgets, "{hidden}");
+            assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
+        }
+    }
+}
+
+/// The document that has the rows of an earlier conversion is not overwritten.
+#[test]
+fn rows_that_were_left_replace_no_document() {
+    let mut host = Host::with_file(Format::Json, GOLDEN);
     let states = states_of_conversion(&host, "sqlite");
-    host.storage = states[2].reopened(&place());
-    host.remove_files();
-    host.put("default.json", GOLDEN);
-    let recalled = host.call("recall_context", json!({"limit": 1}));
-    assert_eq!(recalled["warnings"].as_array().map(Vec::len), Some(1), "{recalled}");
+    host.storage = states[1].reopened(&place());
+    host.put("default.json", &large(2));
+    host.put("default.json.hidden", "{}");
     for to in ["sqlite", "json"] {
         let answer = host.call("convert_records", json!({"to": to}));
         assert_eq!(answer["error"]["code"], "INVALID_INPUT", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.starts_with("`default.json.hidden` exists"), "{message}");
     }
-    host.remove_files();
+    host.put("default.json.hidden", GOLDEN);
+    host.convert("json");
     assert_eq!(host.exported("json"), large(2));
+}
+
+/// In a database only an interrupted conversion leaves rows with a note beside a file.
+#[test]
+fn rows_that_were_left_in_a_database_are_deleted_by_the_next_conversion() {
+    for to in ["sqlite", "json"] {
+        let mut host = Host::on_server(Format::Sqlite);
+        host.call("add_core_memory", json!({"content": "deleted since"}));
+        host.execute(&["UPDATE agents SET moving = 'the version of an older file'"]);
+        host.put("default.json", GOLDEN);
+        assert_eq!(host.convert(to), to == "sqlite");
+        assert!(!host.convert(to));
+        let own = if to == "json" { "default.json" } else { "default.json.converted" };
+        assert_eq!(host.files(), [golden(own)]);
+        assert_eq!(host.exported("json"), GOLDEN);
+        let rows = if to == "json" { 0 } else { 3 };
+        assert_eq!(host.value("SELECT count(*) FROM memories"), Sql::Integer(rows));
+    }
+}
+
+/// Nobody can move a document of a database away.
+#[test]
+fn a_conversion_in_a_database_replaces_the_copy_of_an_earlier_one() {
+    let mut host = Host::on_server(Format::Json);
+    host.put("default.json", GOLDEN);
+    for round in 1..=2 {
+        let file = host.exported("json");
+        assert!(host.convert("sqlite"));
+        assert_eq!(host.files(), [("default.json.converted".to_owned(), file)]);
+        assert_eq!(host.value("SELECT moving FROM agents"), Sql::Null);
+        host.call("add_core_memory", json!({"content": format!("added {round}")}));
+        let rows = host.exported("json");
+        assert!(host.convert("json"));
+        assert_eq!(host.files(), [("default.json".to_owned(), rows)]);
+        assert_eq!(host.value("SELECT count(*) FROM agents"), Sql::Integer(0));
+        // A copy may be there beside a file, too: an earlier version of this program left it.
+        host.put("default.json.converted", GOLDEN);
+    }
+    assert_eq!(host.all()["total"], 5);
 }
 
 #[test]

@@ -263,21 +263,27 @@ impl<'a> Agent<'a> {
         })
     }
 
-    /// Whether the agent has both a file and rows, with different records. Calls use the file, so
-    /// the rows are hidden. This happens if another program creates the file after a conversion to
-    /// SQLite.
-    pub fn has_hidden_rows(&self) -> Result<bool, Error> {
+    /// The message about rows of an agent that also has a file, with other records. Calls use the file,
+    /// so the rows are hidden. An interrupted conversion to SQLite leaves such rows, or another program
+    /// creates the file after a conversion.
+    pub fn hidden_rows(&self) -> Result<Option<String>, Error> {
         if !self.has_file()? || !self.has_rows_of_same_case()? {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(database) = self.database(false)? else { return Ok(false) };
+        let Some(database) = self.database(false)? else { return Ok(None) };
         let view = database.begin(Mode::Read)?;
         let rows = AgentRows::new(&*view, self.name);
-        let Some(stored) = rows.find()? else { return Ok(false) };
+        let Some(stored) = rows.find()? else { return Ok(None) };
         // Without a file nothing is hidden: a conversion to SQLite may have ended since the file
         // was looked for.
-        let Some(file) = self.file()? else { return Ok(false) };
-        Ok(!self.are_in_file(&rows, &stored, &file)?)
+        let Some(file) = self.file()? else { return Ok(None) };
+        if self.are_in_file(&rows, &stored, &file)? {
+            return Ok(None);
+        }
+        Ok(Some(match stored.copy_of {
+            Some(_) => left_rows_message(self.name),
+            None => hidden_rows_message(self.name),
+        }))
     }
 
     /// Whether the rows are a copy of this version of the file, or have the same records as the
@@ -350,5 +356,15 @@ pub(super) fn hidden_rows_message(agent: &str) -> String {
     format!(
         "agent `{agent}` also has records in `memories.db`, which `{file}` hides: move `{file}` \
          away, and import it if its records are wanted"
+    )
+}
+
+/// The message about an agent that has a file and also rows with other records, which an interrupted
+/// conversion has left.
+fn left_rows_message(agent: &str) -> String {
+    let file = file_path(agent);
+    format!(
+        "agent `{agent}` also has records in `memories.db`, left by an interrupted conversion, which \
+         `{file}` hides: convert the agent again"
     )
 }

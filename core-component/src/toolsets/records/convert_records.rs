@@ -13,11 +13,17 @@ use super::settings::RecordsSettings;
 use super::store::Imported;
 use crate::names::AgentName;
 use crate::storage::database::Mode;
-use crate::storage::{Area, Change, Writer, has_document};
+use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Writer, has_document};
 use crate::tool::{Audience, Call, Hints, Tool};
 
 /// The number of records that are inserted at once.
 const BATCH: usize = 1_000;
+
+/// What follows `<agent>.json` in the name of the file that a conversion to SQLite leaves.
+pub(super) const CONVERTED_END: &str = ".converted";
+
+/// What follows `<agent>.json` in the name of the document with the rows of an interrupted conversion.
+pub(super) const HIDDEN_END: &str = ".hidden";
 
 pub(super) struct ConvertRecords;
 
@@ -73,7 +79,7 @@ impl Tool for ConvertRecords {
         let converted = match (input.to, agent.file()?) {
             (Format::Sqlite, Some(file)) => file_to_rows(&agent, &*lock, &file),
             (Format::Sqlite, None) => already_rows(&agent),
-            (Format::Json, Some(file)) => already_file(&agent, &file),
+            (Format::Json, Some(file)) => already_file(&agent, &*lock, &file),
             (Format::Json, None) => rows_to_file(&agent, &*lock),
         };
         let output = converted.map_err(|error| agents::with_agents(call, agent.name, error))?;
@@ -81,18 +87,26 @@ impl Tool for ConvertRecords {
     }
 }
 
-/// Converts an agent's file to rows. Other calls use the file until it is renamed at the end.
+/// Converts an agent's file to rows.
 fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     file.check_utf8()?;
+    if !agent.tree.has_atomic_commits() {
+        check_no_document(agent, &converted_path(agent))?;
+    }
+    let has_kept = keep_left_rows(agent, lock, file)?;
+    copy_to_rows(agent, lock, file).map_err(|error| after_keeping(has_kept, error))
+}
+
+/// Copies the file to rows and moves it out of the way. In a database, both are one transaction. In
+/// files, other calls use the file until it is renamed at the end.
+fn copy_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     let version = file.version.as_deref().unwrap_or_default();
-    let converted = converted_path(agent);
-    check_no_document(agent, &converted)?;
     let Some(database) = agent.database(true)? else { return Err(Error::no_records(agent.name)) };
     let scope = agent.scope();
     let transaction = database.begin(Mode::Write(Some(&scope)))?;
     prepare(&*transaction)?;
     let rows = AgentRows::new(&*transaction, agent.name);
-    delete_copy(agent, &rows, file)?;
+    delete_hidden(agent, &rows, file)?;
     let key = rows.begin_copy(version, &file.without_records())?;
     let mut records = file.imported();
     loop {
@@ -102,14 +116,24 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
         }
         rows.add(key, &page.iter().collect::<Vec<_>>())?;
     }
+    let converted = Output::new(true, file.len() as u64);
+    let from = file_path(agent.name);
+    let to = converted_path(agent);
+    let expects = version.to_owned();
+    let area = Area::Documents;
+    if agent.tree.has_atomic_commits() {
+        // The commit of the rows makes these changes, too: between two commits, another server could
+        // change the file. The copy replaces that of an earlier conversion.
+        let copy = Change::Copy { area, from: from.clone(), to, expects: expects.clone() };
+        lock.commit(&[copy, Change::Delete { area, path: from, expects }])?;
+        rows.forget_copy(key)?;
+        transaction.commit().map_err(Error::from_commit)?;
+        agent.note_change();
+        return Ok(converted);
+    }
     transaction.commit().map_err(Error::from_commit)?;
     drop(transaction);
-    let rename = Change::Rename {
-        area: Area::Documents,
-        from: file_path(agent.name),
-        to: converted,
-        expects: version.to_owned(),
-    };
+    let rename = Change::Rename { area, from, to, expects };
     lock.commit(&[rename]).map_err(|failed| Error::from(failed).after_change())?;
     agent.note_change();
     // Clears the note that the rows are a copy of the file. If another program creates a file at
@@ -117,13 +141,22 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let transaction = database.begin(Mode::Write(Some(&scope))).map_err(after_change)?;
     AgentRows::new(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
-    Ok(Output::new(true, file.len() as u64))
+    Ok(converted)
 }
 
-/// Converts an agent's rows to a file. Other calls use the file as soon as it exists; the rows are
-/// deleted last.
+/// Converts an agent's rows to a file. In a database, both are one transaction, which also deletes the
+/// copy that an earlier conversion to rows has left. In files, other calls use the file as soon as it
+/// exists; the rows are deleted last.
 fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
-    check_no_document(agent, &converted_path(agent))?;
+    let is_one_commit = agent.tree.has_atomic_commits();
+    let converted = converted_path(agent);
+    let area = Area::Documents;
+    let mut changes = Vec::new();
+    if !is_one_commit {
+        check_no_document(agent, &converted)?;
+    } else if let Some(copy) = agent.tree.read(area, &converted, MAX_DOCUMENT_BYTES)? {
+        changes.push(Change::Delete { area, path: converted, expects: copy.version });
+    }
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
@@ -133,16 +166,13 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     check_size(agent, records, bytes)?;
     prepare(&*transaction)?;
     let text = file_text(agent, &rows, &stored)?;
-    let put = Change::Put {
-        area: Area::Documents,
-        path: file_path(agent.name),
-        contents: text.into_bytes(),
-        expects: None,
-    };
-    lock.commit(&[put])?;
+    let contents = text.into_bytes();
+    changes.push(Change::Put { area, path: file_path(agent.name), contents, expects: None });
+    lock.commit(&changes)?;
     agent.note_change();
-    rows.delete(stored.key).map_err(Error::after_change)?;
-    transaction.commit().map_err(after_change)?;
+    let failed = |error: Error| if is_one_commit { error } else { error.after_change() };
+    rows.delete(stored.key).map_err(failed)?;
+    transaction.commit().map_err(|error| failed(Error::from_commit(error)))?;
     drop(transaction);
     forget_all(agent.call, agent.name);
     Ok(Output::new(true, records))
@@ -167,28 +197,68 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
 
 /// Answers for an agent that is in JSON already. Deletes the rows that an interrupted conversion
 /// may have left.
-fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
-    if let Some(database) = agent.database(false)? {
-        let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
-        prepare(&*transaction)?;
-        if delete_copy(agent, &AgentRows::new(&*transaction, agent.name), file)? {
-            transaction.commit().map_err(Error::from_commit)?;
-            drop(transaction);
-            forget_all(agent.call, agent.name);
-        }
-    }
+fn already_file(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
+    let has_kept = keep_left_rows(agent, lock, file)?;
+    delete_all_hidden(agent, file).map_err(|error| after_keeping(has_kept, error))?;
     Ok(Output::new(false, file.len() as u64))
 }
 
-/// Deletes the rows of an agent if the agent's file has the same records. Returns whether there
-/// were rows.
+fn delete_all_hidden(agent: &Agent<'_>, file: &JsonFile) -> Result<(), Error> {
+    let Some(database) = agent.database(false)? else { return Ok(()) };
+    let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
+    prepare(&*transaction)?;
+    if delete_hidden(agent, &AgentRows::new(&*transaction, agent.name), file)? {
+        transaction.commit().map_err(Error::from_commit)?;
+        drop(transaction);
+        forget_all(agent.call, agent.name);
+    }
+    Ok(())
+}
+
+/// Writes the rows that an interrupted conversion has left to a document, if the agent's file has
+/// other records. Returns whether it did.
+///
+/// Most often the file was changed since, and the rows are old. But the conversion may also have
+/// renamed its file, and another program has created this one: then nothing else has the records. In
+/// a database no other program creates a file, so the rows are old.
+fn keep_left_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<bool, Error> {
+    if agent.tree.has_atomic_commits() || !agent.has_rows()? {
+        return Ok(false);
+    }
+    let Some(database) = agent.database(false)? else { return Ok(false) };
+    let view = database.begin(Mode::Read)?;
+    let rows = AgentRows::new(&*view, agent.name);
+    let Some(stored) = rows.find()? else { return Ok(false) };
+    if stored.copy_of.is_none() || agent.are_in_file(&rows, &stored, file)? {
+        return Ok(false);
+    }
+    let contents = rows.document(&stored, agent.call.context.now)?.into_bytes();
+    drop(view);
+    let path = format!("{}{HIDDEN_END}", file_path(agent.name));
+    match agent.tree.read(Area::Documents, &path, MAX_DOCUMENT_BYTES)? {
+        Some(document) if document.contents == contents => Ok(false),
+        Some(_) => Err(document_exists(&path)),
+        None => {
+            lock.commit(&[Change::Put { area: Area::Documents, path, contents, expects: None }])?;
+            Ok(true)
+        }
+    }
+}
+
+/// The error of a call that may have [written](keep_left_rows) rows to a document.
+fn after_keeping(has_kept: bool, error: Error) -> Error {
+    if has_kept { error.after_change() } else { error }
+}
+
+/// Deletes the rows of an agent that its file hides, if an interrupted conversion has left them, or if
+/// the file has the same records. Returns whether there were rows.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` if the rows hold other records.
-fn delete_copy(agent: &Agent<'_>, rows: &AgentRows<'_>, file: &JsonFile) -> Result<bool, Error> {
+/// `INVALID_INPUT` if the rows hold other records, and no conversion has left them.
+fn delete_hidden(agent: &Agent<'_>, rows: &AgentRows<'_>, file: &JsonFile) -> Result<bool, Error> {
     let Some(stored) = rows.find()? else { return Ok(false) };
-    if !agent.are_in_file(rows, &stored, file)? {
+    if stored.copy_of.is_none() && !agent.are_in_file(rows, &stored, file)? {
         return Err(hidden_rows(agent.name));
     }
     rows.delete(stored.key)?;
@@ -196,13 +266,13 @@ fn delete_copy(agent: &Agent<'_>, rows: &AgentRows<'_>, file: &JsonFile) -> Resu
 }
 
 fn converted_path(agent: &Agent<'_>) -> String {
-    format!("{}.converted", file_path(agent.name))
+    format!("{}{CONVERTED_END}", file_path(agent.name))
 }
 
 /// Fails if the renamed file of an earlier conversion still exists.
 fn check_no_document(agent: &Agent<'_>, converted: &str) -> Result<(), Error> {
     if has_document(&*agent.tree, Area::Documents, converted)? {
-        return Err(converted_exists(converted));
+        return Err(document_exists(converted));
     }
     Ok(())
 }
@@ -244,7 +314,7 @@ fn file_text(
     }
 }
 
-fn converted_exists(path: &str) -> Error {
+fn document_exists(path: &str) -> Error {
     let message =
         format!("`{path}` exists, the file of an earlier conversion: move it away, or delete it");
     Error::at(Code::InvalidInput, message, "to", "a format without such a file".into())

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::agent::Agent;
 use super::agents::{Files, reached};
+use super::convert_records::{CONVERTED_END, HIDDEN_END};
 use super::database::{ForgottenRows, RowWriter};
 use super::entries::{forget_all, owner};
 use super::error::Error;
@@ -18,9 +19,9 @@ use crate::storage::database::Mode;
 use crate::storage::{Area, Change, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Tree};
 use crate::tool::{Call, Checked, Forget};
 
-/// What follows `<agent>.json` in the name of the agent's file, of its backup, and of the file that
-/// a conversion leaves.
-const ENDS: [&str; 3] = ["", ".backup", ".converted"];
+/// What follows `<agent>.json` in the name of the agent's file, of its backup, and of the documents
+/// that a conversion leaves.
+const ENDS: [&str; 4] = ["", ".backup", CONVERTED_END, HIDDEN_END];
 
 /// Looking through the strings of JSON takes this many times as much work as plain text.
 const OF_JSON: u64 = 3;
@@ -151,6 +152,8 @@ impl OfAgent<'_> {
         }
         let wanted = forgetting.wanted;
         let dry_run = forgetting.dry_run;
+        // The next conversion may delete rows that an earlier one has left, also after this change.
+        let are_hidden = self.agent.has_file()?;
         let forgotten = match self.agent.database(false)? {
             None => return Ok(false),
             Some(database) if dry_run => {
@@ -159,7 +162,12 @@ impl OfAgent<'_> {
                 let mut writer = RowWriter::new(&*view, self.agent.name, call.context)?;
                 rows_without(&mut writer, wanted, dry_run)?
             }
-            Some(_) => self.agent.change_rows(|writer| rows_without(writer, wanted, dry_run))?,
+            Some(_) => self.agent.change_rows(|writer| {
+                if are_hidden {
+                    writer.keep_note_of_copy();
+                }
+                rows_without(writer, wanted, dry_run)
+            })?,
         };
         let ForgottenRows { ids, in_document, unreadable, has_more } = forgotten;
         let has_found = in_document || !ids.is_empty();

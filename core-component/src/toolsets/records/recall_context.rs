@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::agent::{Agent, hidden_rows_message};
+use super::agent::Agent;
 use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
@@ -102,10 +102,9 @@ impl Tool for RecallContext {
         };
         let memories = grouped(page.memories);
         let query_tool = call.listed("records", "query_memories");
-        let hidden = match agent.has_hidden_rows() {
-            Ok(is_hidden) => is_hidden.then(|| hidden_rows_message(agent.name)),
-            Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
-        };
+        let hidden = agent.hidden_rows().unwrap_or_else(|error| {
+            Some(format!("`memories.db` could not be checked: {}", error.message()))
+        });
         let cut = (left_out > 0).then(|| {
             format!("the memories are long, so {left_out} are left out: `{query_tool}` finds them")
         });

@@ -23,7 +23,7 @@ pub(in crate::toolsets::records) struct RowWriter<'a> {
     name: &'a str,
     /// The agent's key; `None` if the database has no such agent yet.
     pub(super) agent: Option<i64>,
-    /// Whether `agents.moving` says that the rows are a copy of a file.
+    /// Whether `agents.moving` says that the rows are a copy of a file, and a change clears it.
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
@@ -97,6 +97,11 @@ impl<'a> RowWriter<'a> {
             _ => return Ok(()),
         };
         Err(Error::over_limit(self.name, size, &limit, RAISE_LIMITS))
+    }
+
+    /// Keeps the note that the rows are a copy of a file, whatever changes.
+    pub fn keep_note_of_copy(&mut self) {
+        self.is_copy = false;
     }
 
     /// Notes a change, and clears the note that the rows are a copy of a file.
