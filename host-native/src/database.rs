@@ -52,8 +52,8 @@ impl DatabaseOptions {
     }
 
     /// Creates the tables of agent memory in the database, or updates them to this version. If several
-    /// programs do it at once, one does it and the others wait. It creates the tables of all toolsets of
-    /// the component, also of those that no server mounts.
+    /// programs do it at once, one does it and the others wait, for 30 s at most. It creates the tables of
+    /// all toolsets of the component, also of those that no server mounts.
     ///
     /// # Errors
     ///
@@ -139,5 +139,5 @@ impl DatabaseOptions {
     }
 }
 
-/// The maximum run time of a statement of a migration.
-const STATEMENT_TIME: Duration = Duration::from_secs(60);
+/// The maximum run time of a statement of a check, and of the wait for another migration.
+const STATEMENT_TIME: Duration = Duration::from_secs(30);

@@ -2,6 +2,7 @@
 //! describes the values that it accepts. A parser returns `None` for any other value.
 
 mod path;
+mod secret;
 mod zone;
 
 use agent_memory_storage_files::Durability;
@@ -9,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
 pub use path::path_mistake;
+pub use secret::{hide_urls, is_database_url};
 pub use zone::{TIME_ZONE, ZoneOffsets, time_zone};
 
 /// How long a writer waits for the lock of a place, unless a setting says otherwise.

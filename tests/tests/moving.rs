@@ -228,6 +228,84 @@ fn what_the_database_cannot_hold_is_named_before_anything_is_moved() {
 }
 
 #[test]
+fn an_id_that_would_use_up_those_of_all_tenants_is_named_before_anything_is_moved() {
+    let Some(server) = PostgresServer::start() else { return };
+    let options = DatabaseOptions::new(server.url());
+    options.create_tenant("acme").unwrap();
+    let caller = Caller::new();
+    let here = Machine::new();
+    let memory = here.memory("sqlite");
+    let item = json!({"namespace": ["a"], "key": "k", "value": {}});
+    caller.done(&memory, "put_item", &item);
+    let task = json!({"agent_id": "ada", "task": "a"});
+    caller.done(&memory, "set_current_task", &task);
+    drop(memory);
+    for (file, sql) in [
+        ("data/items.db", "UPDATE items SET id = 9223372036854775807"),
+        ("data/agent_memory.db", "UPDATE sqlite_sequence SET seq = 9007199254740991"),
+    ] {
+        rusqlite::Connection::open(here.path(file)).unwrap().execute_batch(sql).unwrap();
+    }
+    let output = here.moved("to", &server.url_text(), &["--tenant=acme"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    for part in [
+        "`items`, id 9223372036854775807, ",
+        "`id` is not from 1 to 4503599627370496: give the row another id",
+        "`sqlite_sequence` counts the ids of `current_tasks` beyond 4503599627370496",
+        "nothing was moved",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let memory = on_server(options);
+    caller.done(&memory, "put_item", &item);
+    caller.done(&memory, "set_current_task", &task);
+}
+
+#[test]
+fn what_only_the_target_has_is_named_also_where_the_source_has_nothing() {
+    let Some(server) = PostgresServer::start() else { return };
+    let caller = Caller::new();
+    let url = server.url_text();
+    let here = Machine::new();
+    let other = Machine::new();
+    let memory = here.memory("sqlite");
+    let stored = json!({"agent_id": "ada", "type": "core", "content": "mine"});
+    caller.done(&memory, "store_memory", &stored);
+    let added = json!({"store": "mine", "path": "notes/a", "content": "mine"});
+    caller.done(&memory, "add_memory", &added);
+    let memory = other.memory("sqlite");
+    let added = json!({"store": "foreign", "path": "notes/b", "content": "another's"});
+    caller.done(&memory, "add_memory", &added);
+    let file = json!({"path": "/memories/plan", "file_text": "another's"});
+    caller.done(&memory, "create_memory_file", &file);
+    let item = json!({"namespace": ["a"], "key": "k", "value": {}});
+    caller.done(&memory, "put_item", &item);
+    drop(memory);
+    other.moves("to", &url, &[]);
+
+    let said = here.refuses("to", &url, 1);
+    for part in [
+        "postgresql:stores/foreign: the target has the document `notes/b",
+        "postgresql:files: the target has the document `plan` of another memory",
+        "the target has rows of another memory in `items`: move into an empty memory, such as that",
+        "nothing was moved",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(count(&database(&url), "memories"), 0);
+    let said = here.refuses("from", &url, 1);
+    for part in [
+        ": the target has the document `notes/a",
+        "the target has rows of another memory in `memories`: move into an empty memory, in another",
+        "nothing was moved",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!here.path("data/files/plan").exists());
+}
+
+#[test]
 fn a_memory_is_moved_to_a_tenant_and_back() {
     let Some(server) = PostgresServer::start() else { return };
     let options = DatabaseOptions::new(server.url());

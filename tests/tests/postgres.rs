@@ -4,15 +4,16 @@
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Output};
 use std::thread;
+use std::time::Duration;
 
 use agent_memory_host::database::{DatabaseOptions, Migrated, RowSecurity};
 use agent_memory_host::storage::api::Documents as _;
 use agent_memory_host::storage::{Area, Change, ErrorCode, Statement, Value};
-use agent_memory_storage_postgres::Server;
+use agent_memory_storage_postgres::{Options, Server, ToolsetTables, VERSION};
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::breaking_proxy::{Break, start_passing, start_proxy};
 use agent_memory_tests::http_server::HttpServer;
-use agent_memory_tests::postgres::{self, PostgresServer, url_at};
+use agent_memory_tests::postgres::{self, PostgresServer, once_it_answers, url_at};
 use agent_memory_tests::product::program;
 use serde_json::json;
 
@@ -204,6 +205,100 @@ fn no_message_has_the_user_or_the_password_of_the_database() {
             assert!(!has_no_address || text.contains("has no address"), "{arguments:?}: {text}");
         }
     }
+}
+
+#[test]
+fn no_message_repeats_a_url_that_was_given_in_the_wrong_place() {
+    let scratch = tempfile::tempdir().unwrap();
+    let url = "postgresql://adauser:s3cret@127.0.0.1:1/memory?application_name=s3cret";
+    let option = |name: &str| format!("--{name}={url}");
+    for (command, argument) in [
+        ("doctor", option("data-dir")),
+        ("serve", option("memory-dir")),
+        ("serve", option("allow")),
+        ("database check", option("database-pool")),
+        ("database check", option("database-url-file")),
+        ("database check", url.to_owned()),
+        ("move", url.to_owned()),
+        ("layers", option("layers-db")),
+        ("call get_memory_summary", option("layers-db")),
+        ("store add", url.to_owned()),
+    ] {
+        let mut program = Command::new(program("agent-memory"));
+        program.args(command.split(' ')).arg(&argument);
+        program.env_clear().env("HOME", scratch.path()).current_dir(scratch.path());
+        let output = program.output().unwrap();
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let text = text.concat();
+        assert!(!text.contains("s3cret") && !text.contains("adauser"), "{command}: {text}");
+        assert!(!output.status.success() && !text.is_empty(), "{command}: {text}");
+        let is_path = ["-dir=", "-db="].iter().any(|end| argument.contains(end));
+        assert!(!is_path || text.contains("`--database-url` and"), "{command}: {text}");
+    }
+}
+
+#[test]
+fn no_message_of_the_database_passes_on_a_parameter_of_the_url() {
+    let Some(database) = PostgresServer::start() else { return };
+    for parameter in ["options=-c%20work_mem%3DS3cret", "options=-c%20S3cret%3D1"] {
+        let url = format!("{}?{parameter}", database.url_text()).parse().unwrap();
+        let message = DatabaseOptions::new(url).check().unwrap_err().message;
+        assert!(message.contains("correct the parameters of its URL"), "{message}");
+        assert!(!message.contains("S3cret"), "{message}");
+    }
+}
+
+#[test]
+fn a_migration_does_not_wait_for_another_one_without_limit() {
+    let Some(database) = PostgresServer::start() else { return };
+    let other = server_of(&database);
+    other.execute("SELECT pg_advisory_lock(7018690069350149477)").unwrap();
+    let (url, connections) = (database.url(), 2);
+    let statement_time = Duration::from_secs(1);
+    let server = Server::new(Options { url, connections, tenant: 0, statement_time }).unwrap();
+    let tables = ToolsetTables { kept: Vec::new(), derived: Vec::new() };
+    let error = server.migrate(&tables).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Busy);
+    assert!(error.message.contains("another migration has not ended for 1 s"), "{error}");
+    drop(other);
+    once_it_answers(|| server.migrate(&tables));
+}
+
+#[test]
+fn a_user_who_may_not_change_rows_is_told_which_right_is_missing() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(
+        &database,
+        "GRANT USAGE ON SCHEMA agent_memory, agent_memory_rows TO PUBLIC; \
+         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA agent_memory, agent_memory_rows TO PUBLIC",
+    );
+    let administrator = postgres::database(&database.administrator_url_text());
+    administrator.execute("CREATE ROLE other LOGIN").unwrap();
+    let url = database.url_text().replace("memory@", "other@");
+    let check = || DatabaseOptions::new(url.parse().unwrap()).check();
+    let error = check().unwrap_err();
+    assert_eq!(error.code, ErrorCode::Permission);
+    assert!(error.message.contains("lacks the right DELETE on agent_memory."), "{error}");
+    psql_like(
+        &database,
+        "GRANT UPDATE, DELETE ON ALL TABLES IN SCHEMA agent_memory, agent_memory_rows TO PUBLIC",
+    );
+    check().unwrap();
+}
+
+#[test]
+fn a_database_that_has_lost_its_version_says_how_to_restore_it() {
+    let Some(database) = PostgresServer::start() else { return };
+    psql_like(&database, "DELETE FROM agent_memory.version");
+    let options = DatabaseOptions::new(database.url());
+    for error in [options.check().unwrap_err(), options.migrate().unwrap_err()] {
+        assert!(error.message.contains("`agent_memory.version` has lost its row"), "{error}");
+        let (_, rest) = error.message.split_once("by `").unwrap();
+        let (statement, _) = rest.split_once('`').unwrap();
+        assert!(statement.starts_with("INSERT INTO agent_memory.version"), "{error}");
+    }
+    psql_like(&database, &format!("INSERT INTO agent_memory.version (version) VALUES ({VERSION})"));
+    options.check().unwrap();
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::registry_format::ComponentFormat;
 use crate::repeats::Repeats;
 use crate::storage::{Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Model, Random};
-use agent_memory_setting_values::{path_mistake, time_zone};
+use agent_memory_setting_values::{hide_urls, path_mistake, time_zone};
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -381,6 +381,7 @@ impl Builder {
             if !setting.takes(value) {
                 let shown =
                     if setting.is_secret { "its value".to_owned() } else { format!("`{value}`") };
+                let shown = hide_urls(&shown);
                 let takes = setting.accepts();
                 let message =
                     format!("the setting `{name}` of `{toolset}` takes {takes}, not {shown}");
@@ -399,6 +400,7 @@ impl Builder {
 /// Refuses a path that is probably a mistake, such as one with an unexpanded variable.
 fn check_path(what: &str, path: &str) -> Result<(), BuildError> {
     path_mistake(path).map_or(Ok(()), |mistake| {
+        let path = hide_urls(path);
         Err(BuildError::Setting(format!("{what} is `{path}`, which {mistake}")))
     })
 }

@@ -1,4 +1,5 @@
 use crate::{Category, ToolError};
+use agent_memory_setting_values::hide_urls;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -49,8 +50,10 @@ impl Error {
 }
 
 impl fmt::Display for Error {
+    /// The message without the secrets of URLs: somebody may give the URL of a database to the wrong
+    /// option.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message)
+        out.write_str(&hide_urls(&self.message))
     }
 }
 
@@ -63,6 +66,12 @@ impl From<Error> for ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_message_of_an_error_has_no_password() {
+        let error = Error::usage("`--data-dir` is `postgresql://memory:S3cret@h/db`");
+        assert_eq!(error.to_string(), "`--data-dir` is `postgresql://...`");
+    }
 
     #[test]
     fn the_exit_status_tells_errors_of_storage_from_other_errors() {

@@ -36,8 +36,11 @@ mod value;
 pub use error::Error;
 
 use crate::Image;
+use agent_memory_setting_values::hide_urls;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use program::NAME;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -155,14 +158,58 @@ pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> ExitCode {
     program::set(image, start);
-    let matches = command().get_matches_from(arguments);
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error),
+    };
     let done = toolset::run(&matches).unwrap_or_else(|| match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.command.run(),
-        Err(error) => error.exit(),
+        Err(error) => return refuse(&error),
     });
     done.unwrap_or_else(|error| {
         // Standard error may be closed; the exit status still says what happened.
         let _ = writeln!(std::io::stderr(), "{NAME}: {error}");
         error.into()
     })
+}
+
+/// Prints what clap says of a command line that it does not run, such as an error or help, and returns
+/// the exit status.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // Standard error or output may be closed; the exit status still says what happened.
+    let _ = match without_secrets(error) {
+        Some(said) => write!(std::io::stderr(), "{said}"),
+        None => error.print(),
+    };
+    u8::try_from(error.exit_code()).unwrap_or(Error::USAGE).into()
+}
+
+/// The message of an error that repeats an argument with the secrets of a URL, without them. `None` for
+/// any other error, and for help.
+fn without_secrets(error: &clap::Error) -> Option<String> {
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help || !error.use_stderr() {
+        return None;
+    }
+    match hide_urls(&error.render().to_string()) {
+        Cow::Owned(said) => Some(said),
+        Cow::Borrowed(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_command_line_repeats_no_password() {
+        let said = |argument| {
+            let parsed = command().try_get_matches_from([NAME, "man", argument]);
+            without_secrets(&parsed.expect_err("it takes no such argument"))
+        };
+        let shown = said("postgresql://m:S3cret@h/db").expect("it has a secret");
+        assert!(shown.contains("postgresql://...") && !shown.contains("S3cret"), "{shown}");
+        assert_eq!(said("other"), None);
+        assert_eq!(said("--help"), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Error, value};
 use crate::builder::below_home;
-use agent_memory_setting_values::path_mistake;
+use agent_memory_setting_values::{is_database_url, path_mistake};
 use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -72,7 +72,14 @@ impl Setting {
 /// If the path is probably a mistake, such as one with an unexpanded variable. The message names
 /// `source`.
 pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error> {
-    match path_mistake(&value.to_string_lossy()) {
+    let text = value.to_string_lossy();
+    if cfg!(feature = "postgres") && is_database_url(&text) {
+        return Err(Error::usage(format!(
+            "`{source}` takes a path, not the URL of a database: `--database-url` and \
+             `AGENT_MEMORY_DATABASE_URL` take that"
+        )));
+    }
+    match path_mistake(&text) {
         None if !is_set(value) => Err(Error::usage(format!(
             "`{source}` is `{}`, which is an unexpanded variable: give the path itself",
             value.display()
@@ -142,6 +149,8 @@ pub(super) fn path_of(value: &OsStr) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "postgres")]
+    use super::checked_path;
     use super::{is_set, path_of};
     use std::ffi::OsStr;
     use std::path::Path;
@@ -154,6 +163,17 @@ mod tests {
         for set in ["a", "$HOME", "${HOME}/memory", "0"] {
             assert!(is_set(OsStr::new(set)), "{set}");
         }
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn a_path_that_is_the_url_of_a_database_is_refused_without_being_told() {
+        let url = OsStr::new("postgresql://memory:S3cret@h/db");
+        let refused = checked_path("--layers-db", url).expect_err("no path").to_string();
+        assert!(
+            refused.contains("`--layers-db` takes a path") && refused.contains("--database-url")
+        );
+        assert!(!refused.contains("S3cret") && !refused.contains("memory:"), "{refused}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::io;
 
 use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// The error of storage for one of the database.
 pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
@@ -57,13 +57,39 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
             "the database refuses the login: correct the user or the password of its URL"
                 .to_owned(),
         ),
+        _ if *state == SqlState::PROTOCOL_VIOLATION => refused_by_pooler(found.message()),
         _ if is_lost(error) => (ErrorCode::Busy, lost()),
+        // Not PostgreSQL's message, which may have a value of the URL. A statement fails as an `ERROR`.
+        _ if found.parsed_severity() == Some(Severity::Fatal) => {
+            let state = state.code();
+            let message = format!(
+                "the database refuses the connection ({state}): correct the parameters of its URL, such \
+                 as `options`, or see the log of its server"
+            );
+            (ErrorCode::Io, message)
+        }
         _ => {
             let message = found.message();
             (ErrorCode::Io, format!("the database refused: {message}: see the log of its server"))
         }
     };
     Error { code, message, detail: Some(state.code().to_owned()) }
+}
+
+/// The error of a pooler that has no connection for a client. PgBouncer has one state for all of its
+/// errors, and the message names the user, so it is not passed on.
+fn refused_by_pooler(message: &str) -> (ErrorCode, String) {
+    let refused = ["auth", "no such user", "no such database", "login rejected"];
+    if refused.iter().any(|refused| message.contains(refused)) {
+        let message = "the pooler of the database, or the database behind it, refuses the login: check the \
+                       user, the password and the database of the URL, and those of the pooler";
+        return (ErrorCode::Permission, message.to_owned());
+    }
+    let message = format!(
+        "the pooler of the database has no connection to it: if that goes on, see the log of the \
+         pooler{UNCHANGED}"
+    );
+    (ErrorCode::Busy, message)
 }
 
 /// The message for a statement that was given up. Its transaction was rolled back.
@@ -112,23 +138,28 @@ pub(crate) fn lost() -> String {
 /// How the standard library begins the error for a host name without an address.
 const NO_ADDRESS: &str = "failed to lookup address information";
 
+/// The error of a database that cannot be reached.
+pub(crate) fn network_error(error: &io::Error) -> Error {
+    let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+    let message = if is_tls {
+        format!(
+            "the certificate of the database cannot be verified ({error}): name its host in the URL, \
+             and the file with its root in `SSL_CERT_FILE`"
+        )
+    } else if error.to_string().starts_with(NO_ADDRESS) {
+        format!("the host of the database has no address: correct the URL{UNCHANGED}")
+    } else {
+        format!("the database cannot be reached ({}){UNCHANGED}", error.kind())
+    };
+    let code = if is_tls { ErrorCode::Permission } else { ErrorCode::Busy };
+    Error { code, message, detail: Some(format!("{:?}", error.kind())) }
+}
+
 fn unreachable(error: &tokio_postgres::Error) -> Error {
     let mut source = error.source();
     while let Some(found) = source {
         if let Some(error) = found.downcast_ref::<io::Error>() {
-            let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
-            let message = if is_tls {
-                format!(
-                    "the certificate of the database cannot be verified ({error}): name its host in the \
-                     URL, and the file with its root in `SSL_CERT_FILE`"
-                )
-            } else if error.to_string().starts_with(NO_ADDRESS) {
-                format!("the host of the database has no address: correct the URL{UNCHANGED}")
-            } else {
-                format!("the database cannot be reached ({}){UNCHANGED}", error.kind())
-            };
-            let code = if is_tls { ErrorCode::Permission } else { ErrorCode::Busy };
-            return Error { code, message, detail: Some(format!("{:?}", error.kind())) };
+            return network_error(error);
         }
         source = found.source();
     }

@@ -7,9 +7,9 @@ use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, Config, NoTls};
 
-use super::error::{is_lost, silent, storage_error};
+use super::error::{is_lost, network_error, silent, storage_error};
 use super::statement_error::StatementError;
 use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
@@ -68,10 +68,7 @@ impl Pool {
         let permit = free(&self.connections, until).await?;
         let client = match self.take_idle() {
             Some(client) => client,
-            None => {
-                let connected = timeout(self.url.connect_time(), self.connect()).await;
-                connected.map_err(|_| silent())?.map_err(|error| storage_error(&error))?
-            }
+            None => self.connect().await?,
         };
         Ok(Connection { lent: Some((client, permit)), pool: self.clone(), in_transaction: false })
     }
@@ -138,8 +135,41 @@ impl Pool {
         let _ = timeout(CANCEL_TIME, cancelled).await;
     }
 
-    async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
-        let config = self.url.config();
+    /// Connects to the first address that takes the connection. Each address has a time of its own, so
+    /// one that is silent does not prevent the next.
+    async fn connect(&self) -> Result<Client, Error> {
+        let time = self.url.address_time();
+        let mut failed = None;
+        // The answer of a database says more than the silence of another.
+        let mut fail = |error: Error| {
+            if failed.is_none() || error.code != ErrorCode::Busy {
+                failed = Some(error);
+            }
+        };
+        for host in self.url.hosts() {
+            let addresses = match timeout(time, self.url.addresses(host)).await {
+                Ok(Ok(addresses)) => addresses,
+                Ok(Err(error)) => {
+                    fail(network_error(&error));
+                    continue;
+                }
+                Err(_) => {
+                    fail(silent());
+                    continue;
+                }
+            };
+            for address in addresses {
+                match timeout(time, self.connect_to(&address)).await {
+                    Ok(Ok(client)) => return Ok(client),
+                    Ok(Err(error)) => fail(storage_error(&error)),
+                    Err(_) => fail(silent()),
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(silent))
+    }
+
+    async fn connect_to(&self, config: &Config) -> Result<Client, tokio_postgres::Error> {
         // The task of a connection ends when its client is dropped or the server closes it. The
         // statement that waits gets the error of a lost connection.
         match &self.tls {
@@ -220,5 +250,80 @@ impl Drop for Connection {
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Pool({})", self.url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::super::server::{Options, Server};
+    use super::*;
+
+    /// A server that refuses each connection with a state and a message. Returns its port.
+    fn refusing(state: &'static str, message: &'static str) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                stream.read(&mut [0; 1_000]).unwrap();
+                let fields = format!("SFATAL\0VFATAL\0C{state}\0M{message}\0\0");
+                let length = u32::try_from(fields.len()).unwrap() + 4;
+                let answer = [b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat();
+                stream.write_all(&answer).unwrap();
+            }
+        });
+        port
+    }
+
+    /// The error of a read in the database at these hosts.
+    fn error_at(hosts: &str) -> Error {
+        let url = format!("postgresql://ada:s3cret@{hosts}/memory?connect_timeout=1");
+        let statement_time = Duration::from_secs(60);
+        let options =
+            Options { url: url.parse().unwrap(), connections: 2, tenant: 0, statement_time };
+        let error = Server::new(options).unwrap().places("stores").unwrap_err();
+        assert!(!error.message.contains("ada") && !error.message.contains("s3cret"), "{error}");
+        error
+    }
+
+    #[test]
+    fn a_host_that_is_silent_does_not_prevent_the_next() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = silent.local_addr().unwrap().port();
+        let next = refusing("28P01", "password authentication failed for user \"ada\"");
+        let error = error_at(&format!("127.0.0.1:{port},127.0.0.1:{next}"));
+        assert_eq!(error.code, ErrorCode::Permission, "{error}");
+    }
+
+    #[test]
+    fn a_pooler_that_refuses_the_login_is_not_a_lost_connection() {
+        for (message, code) in [
+            ("password authentication failed", ErrorCode::Permission),
+            ("SASL authentication failed", ErrorCode::Permission),
+            ("no such database: ada", ErrorCode::Permission),
+            (
+                "server login has been failing, cached error: password authentication failed for \
+                 user \"ada\" (server_login_retry)",
+                ErrorCode::Permission,
+            ),
+            ("server login has been failing, try again later", ErrorCode::Busy),
+        ] {
+            let error = error_at(&format!("127.0.0.1:{}", refusing("08P01", message)));
+            assert_eq!(error.code, code, "{error}");
+            let refuses = error.message.contains("refuses the login: check the user, the password");
+            assert_eq!(refuses, code == ErrorCode::Permission, "{error}");
+            assert_eq!(error.message.ends_with(UNCHANGED), code == ErrorCode::Busy, "{error}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_refused_connection_has_no_value_of_the_url() {
+        let message = "invalid value for parameter \"work_mem\": \"s3cret\"";
+        let error = error_at(&format!("127.0.0.1:{}", refusing("22023", message)));
+        assert!(error.message.contains("correct the parameters of its URL"), "{error}");
     }
 }

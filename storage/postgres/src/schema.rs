@@ -1,10 +1,13 @@
 //! The tables, their version, and the migration.
 
-use agent_memory_storage::{Error, ErrorCode};
+use std::time::Duration;
+
+use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use super::error::{NO_TABLES, storage_error};
+use super::error::storage_error;
 use super::query::{self, Parameter};
 use super::server::Server;
 use super::toolset_tables::{self, ToolsetTables};
@@ -143,7 +146,7 @@ impl Server {
             check_encoding(&server).await?;
             let rows = server.rows("SELECT version FROM agent_memory.version", &[]).await?;
             match rows.first().map(|row| row.get(0)) {
-                None => Err(Error::new(ErrorCode::Io, NO_TABLES)),
+                None => Err(no_version()),
                 Some(VERSION) => Ok(()),
                 Some(version) => Err(not_of_this_version(version)),
             }
@@ -151,11 +154,11 @@ impl Server {
     }
 
     /// Makes the tables, or brings them to the version of this program. If several programs migrate at
-    /// once, the first one does it and the others wait.
+    /// once, the first one does it and the others wait, at most the time of a statement.
     ///
     /// # Errors
     ///
-    /// `io` if the tables have a later version, or the user may not make them; those of
+    /// `busy` if another migration takes longer; `io` if the tables have a later version, or the user may not make them; those of
     /// [`check`](Server::check). After an error nothing was changed.
     pub fn migrate(&self, tables: &ToolsetTables) -> Result<Migrated, Error> {
         let server = self.clone();
@@ -164,18 +167,18 @@ impl Server {
             check_encoding(&server).await?;
             let mut connection = server.connection().await?;
             connection.in_transaction = true;
+            let wait = server.statement_time();
             let begin = format!(
-                "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({MIGRATIONS})"
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}; \
+                 SELECT pg_advisory_xact_lock({MIGRATIONS}); SET LOCAL lock_timeout TO DEFAULT",
+                wait.as_millis().max(1)
             );
             let client = connection.client();
-            let failed = |error: tokio_postgres::Error| match storage_error(&error) {
-                error if error.code == ErrorCode::Permission => {
-                    Error { message: MAY_NOT_CREATE.to_owned(), ..error }
-                }
-                error => error,
-            };
-            client.batch_execute(&begin).await.map_err(failed)?;
-            let before = version(client).await.map_err(failed)?;
+            client.batch_execute(&begin).await.map_err(|error| match error.code() {
+                Some(&SqlState::LOCK_NOT_AVAILABLE) => other_migration(wait),
+                _ => failed(error),
+            })?;
+            let before = version(client).await?;
             let done = match before {
                 None => Migrated::Created,
                 Some(VERSION) => return Ok(Migrated::UpToDate),
@@ -206,6 +209,16 @@ impl Server {
 const MAY_NOT_CREATE: &str = "the database's user may not make the schemas and tables of agent-memory: migrate as \
                               their owner, or as a user with the right CREATE on the database";
 
+/// The error of a migration that has waited for another one for `wait`.
+fn other_migration(wait: Duration) -> Error {
+    let message = format!(
+        "another migration has not ended for {} s: wait until it has, or end its connection, which \
+         `SELECT pid FROM pg_locks WHERE locktype = 'advisory'` finds{UNCHANGED}",
+        wait.as_secs()
+    );
+    Error::new(ErrorCode::Busy, message)
+}
+
 /// Checks that the encoding of the database can keep any text.
 async fn check_encoding(server: &Server) -> Result<(), Error> {
     let rows = server.rows("SELECT current_setting('server_encoding')", &[]).await?;
@@ -220,16 +233,37 @@ async fn check_encoding(server: &Server) -> Result<(), Error> {
     Err(Error::new(ErrorCode::Io, message))
 }
 
+/// The error of a statement of a migration.
+fn failed(error: tokio_postgres::Error) -> Error {
+    match storage_error(&error) {
+        error if error.code == ErrorCode::Permission => {
+            Error { message: MAY_NOT_CREATE.to_owned(), ..error }
+        }
+        error => error,
+    }
+}
+
+/// The error of tables whose version is not known.
+fn no_version() -> Error {
+    let message = format!(
+        "the table `agent_memory.version` has lost its row: restore it from a backup, or by `INSERT INTO \
+         agent_memory.version (version) VALUES ({VERSION})` if the tables were made by this version of \
+         the program"
+    );
+    Error::new(ErrorCode::Io, message)
+}
+
 /// The version of the tables. `None` if there are no tables. Asks the catalogue with a query, which
 /// also sees tables that another migration made while this transaction waited for the lock.
-async fn version(client: &Client) -> Result<Option<i32>, tokio_postgres::Error> {
+async fn version(client: &Client) -> Result<Option<i32>, Error> {
     let sql = "SELECT 1 FROM pg_catalog.pg_tables \
                WHERE schemaname = 'agent_memory' AND tablename = 'version'";
-    if query::rows(client, sql, &[]).await?.is_empty() {
+    if query::rows(client, sql, &[]).await.map_err(failed)?.is_empty() {
         return Ok(None);
     }
-    let rows = query::rows(client, "SELECT version FROM agent_memory.version", &[]).await?;
-    Ok(rows.first().map(|row| row.get(0)))
+    let sql = "SELECT version FROM agent_memory.version";
+    let rows = query::rows(client, sql, &[]).await.map_err(failed)?;
+    rows.first().map(|row| Some(row.get(0))).ok_or_else(no_version)
 }
 
 fn not_of_this_version(version: i32) -> Error {

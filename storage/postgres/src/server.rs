@@ -224,22 +224,39 @@ impl Server {
         Err(InsertError::Unknown(Error::new(ErrorCode::Io, format!("{problem}{MAY_STAND}"))))
     }
 
-    /// Checks that the database answers and takes writes.
+    /// Checks that the database answers and takes writes, and that the user may write documents and rows.
     ///
     /// # Errors
     ///
-    /// `read-only`; those of [`places`](Server::places).
+    /// `read-only`; `permission` names a right that the user lacks; those of [`places`](Server::places).
     pub fn check_writable(&self) -> Result<(), Error> {
         let server = self.clone();
         let rows = self.wait(async move {
             let sql = "SELECT current_setting('transaction_read_only') = 'on' \
-                       OR NOT has_table_privilege('agent_memory.calls', 'INSERT')";
+                    OR NOT has_table_privilege('agent_memory.calls', 'INSERT'), \
+                (SELECT a.needed || ' on ' || c.oid::regclass \
+                    FROM pg_catalog.pg_class AS c CROSS JOIN \
+                        unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS a(needed) \
+                    WHERE c.relkind IN ('r', 'p', 'v') \
+                        AND c.relnamespace::regnamespace::text IN ('agent_memory', 'agent_memory_rows') \
+                        AND (c.relname = 'documents' OR EXISTS (SELECT FROM pg_catalog.pg_class AS v \
+                            WHERE v.relnamespace::regnamespace::text = 'agent_memory_rows' \
+                            AND v.relname = c.relname)) \
+                        AND NOT has_table_privilege(c.oid, a.needed) \
+                    ORDER BY 1 LIMIT 1)";
             server.rows(sql, &[]).await
         })?;
-        if rows.first().is_some_and(|row| row.get(0)) {
-            return Err(Error::new(ErrorCode::ReadOnly, "the database can only be read"));
+        match rows.first().map(|row| (row.get(0), row.get::<_, Option<String>>(1))) {
+            Some((true, _)) => {
+                Err(Error::new(ErrorCode::ReadOnly, "the database can only be read"))
+            }
+            Some((false, Some(missing))) => {
+                let message =
+                    format!("the database's user lacks the right {missing}: grant it that");
+                Err(Error::new(ErrorCode::Permission, message))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Runs a statement, as an administrator would. For tests.

@@ -1,18 +1,20 @@
 //! The URL of a database.
 
 use std::fmt;
+use std::io;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode};
 
 /// How long one address may take to answer, unless the URL has `connect_timeout`. Another address is
 /// tried afterwards.
 const ADDRESS_TIME: Duration = Duration::from_secs(2);
 
-/// How many addresses of a host are usually tried: IPv6 and IPv4.
-const ADDRESSES: u32 = 2;
+/// The port of a URL without one.
+const PORT: u16 = 5432;
 
 /// How long TLS and the login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(5);
@@ -65,6 +67,13 @@ impl FromStr for DatabaseUrl {
         if config.get_hosts().is_empty() || config.get_dbname().is_none() {
             return Err(UrlError);
         }
+        let hosts = config.get_hosts().len();
+        let is_for_each = |count: usize, least: usize| count <= least || count == hosts;
+        if !is_for_each(config.get_ports().len(), 1)
+            || !is_for_each(config.get_hostaddrs().len(), 0)
+        {
+            return Err(UrlError);
+        }
         if config.get_ssl_mode() == SslMode::Prefer {
             let is_local = config.get_hosts().iter().all(is_local)
                 && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback);
@@ -95,15 +104,75 @@ fn is_local(host: &Host) -> bool {
 }
 
 impl DatabaseUrl {
-    pub(crate) fn config(&self) -> &Config {
-        &self.config
+    /// The numbers of the hosts, in the order in which they are tried.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = usize> {
+        self.in_order(self.config.get_hosts().len()).into_iter()
     }
 
-    /// How long a connection may take: all addresses of all hosts, TLS and the login.
-    pub(crate) fn connect_time(&self) -> Duration {
-        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(u32::MAX);
-        let each = self.config.get_connect_timeout().copied().unwrap_or(ADDRESS_TIME);
-        each.saturating_mul(hosts.saturating_mul(ADDRESSES)).saturating_add(LOGIN_TIME)
+    /// The configurations for the addresses of a host, in the order in which they are tried. Each is for
+    /// one address: tokio-postgres, given several, waits for the login at the first without a limit.
+    ///
+    /// # Errors
+    ///
+    /// That of the look-up of the name.
+    pub(crate) async fn addresses(&self, host: usize) -> io::Result<Vec<Config>> {
+        let named = &self.config.get_hosts()[host];
+        let ports = self.config.get_ports();
+        let port = ports.get(host).or(ports.first()).copied().unwrap_or(PORT);
+        let given = self.config.get_hostaddrs().get(host).copied();
+        let addresses: Vec<IpAddr> = match (given, named) {
+            (Some(address), _) => vec![address],
+            #[cfg(unix)]
+            (None, Host::Unix(_)) => return Ok(vec![self.at(named, port, None)]),
+            (None, Host::Tcp(name)) => {
+                let found = tokio::net::lookup_host((name.as_str(), port)).await?;
+                found.map(|address| address.ip()).collect()
+            }
+        };
+        let order = self.in_order(addresses.len()).into_iter();
+        Ok(order.map(|at| self.at(named, port, Some(addresses[at]))).collect())
+    }
+
+    /// The configuration for one address of a host.
+    fn at(&self, host: &Host, port: u16, address: Option<IpAddr>) -> Config {
+        let all = &self.config;
+        let mut one = Config::new();
+        match host {
+            Host::Tcp(name) => one.host(name),
+            #[cfg(unix)]
+            Host::Unix(directory) => one.host_path(directory),
+        };
+        one.port(port);
+        address.map(|address| one.hostaddr(address));
+        all.get_user().map(|user| one.user(user));
+        all.get_password().map(|password| one.password(password));
+        all.get_dbname().map(|name| one.dbname(name));
+        all.get_options().map(|options| one.options(options));
+        all.get_application_name().map(|name| one.application_name(name));
+        one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+        all.get_connect_timeout().map(|timeout| one.connect_timeout(*timeout));
+        all.get_tcp_user_timeout().map(|timeout| one.tcp_user_timeout(*timeout));
+        one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+        all.get_keepalives_interval().map(|interval| one.keepalives_interval(interval));
+        all.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+        one.target_session_attrs(all.get_target_session_attrs());
+        one.channel_binding(all.get_channel_binding());
+        one
+    }
+
+    /// The numbers below `count`, from 0 on. If the URL asks for a random order, from a random one on.
+    fn in_order(&self, count: usize) -> Vec<usize> {
+        let is_random = self.config.get_load_balance_hosts() == LoadBalanceHosts::Random;
+        let random = if is_random { getrandom::u32().unwrap_or_default() } else { 0 };
+        let mut order: Vec<usize> = (0..count).collect();
+        order.rotate_left(random as usize % count.max(1));
+        order
+    }
+
+    /// How long one address may take: the connection, TLS and the login.
+    pub(crate) fn address_time(&self) -> Duration {
+        let connecting = self.config.get_connect_timeout().copied().unwrap_or(ADDRESS_TIME);
+        connecting.saturating_add(LOGIN_TIME)
     }
 
     /// Whether connections are encrypted.
@@ -172,6 +241,42 @@ mod tests {
     }
 
     #[test]
+    fn each_address_of_each_host_is_tried_with_all_that_the_url_has() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let addresses = |url: &DatabaseUrl, host| runtime.block_on(url.addresses(host)).unwrap();
+        let more = "connect_timeout=3&options=-c%20geqo%3Doff&application_name=a&keepalives=0\
+            &keepalives_interval=7&keepalives_retries=8&target_session_attrs=read-write\
+            &channel_binding=disable&sslmode=require&sslnegotiation=direct";
+        let one = |host: &str| format!("postgresql://ada:s3cret@{host}/memory?{more}");
+        let url: DatabaseUrl =
+            one("192.0.2.1:6432,[2001:db8::1]:7432,%2Frun%2Fpostgresql:8432").parse().unwrap();
+        assert_eq!(url.hosts().collect::<Vec<_>>(), [0, 1, 2]);
+        for (host, text, address) in [
+            (0, "192.0.2.1:6432", Some("192.0.2.1")),
+            (1, "[2001:db8::1]:7432", Some("2001:db8::1")),
+            (2, "%2Frun%2Fpostgresql:8432", None),
+        ] {
+            let mut expected = one(text).parse::<DatabaseUrl>().unwrap().config;
+            address.map(|address| expected.hostaddr(address.parse().unwrap()));
+            assert_eq!(addresses(&url, host), [expected], "{text}");
+        }
+        assert_eq!(url.address_time(), Duration::from_secs(8));
+
+        let named: DatabaseUrl =
+            "postgresql://a,b/memory?hostaddr=192.0.2.1,192.0.2.2".parse().unwrap();
+        let second = &addresses(&named, 1)[0];
+        assert_eq!(second.get_hosts(), [Host::Tcp("b".to_owned())]);
+        assert_eq!(second.get_hostaddrs(), ["192.0.2.2".parse::<IpAddr>().unwrap()]);
+        assert_eq!(second.get_ports(), [PORT]);
+
+        let random: DatabaseUrl =
+            "postgresql://a,b,c/memory?load_balance_hosts=random".parse().unwrap();
+        let mut hosts: Vec<usize> = random.hosts().collect();
+        hosts.sort_unstable();
+        assert_eq!(hosts, [0, 1, 2]);
+    }
+
+    #[test]
     fn another_text_is_refused_without_being_told() {
         for text in [
             "",
@@ -180,6 +285,8 @@ mod tests {
             "postgresql://ada:s3cret@db",
             "postgresql://ada:s3cret@db:port/memory",
             "postgresql://ada:s3cret@db/memory?s3cret=1",
+            "postgresql://ada:s3cret@a,b,c/memory?port=1,2",
+            "postgresql://ada:s3cret@a,b/memory?hostaddr=192.0.2.1",
         ] {
             let refused = text.parse::<DatabaseUrl>().unwrap_err().to_string();
             assert!(refused.contains("postgresql://user") && !refused.contains("s3cret"));

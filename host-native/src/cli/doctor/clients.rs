@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use agent_memory_client_config::{Client, Directories, Scope, Server, installed, installed_hooks};
-use agent_memory_setting_values::path_mistake;
+use agent_memory_setting_values::{hide_urls, is_database_url, path_mistake};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -73,7 +73,7 @@ fn finding(client: Client, directories: &Directories) -> Finding {
         return Finding::error(ABOUT, message).advise(again);
     }
     if let Some((value, mistake)) = arguments.iter().find_map(|argument| unexpanded(argument)) {
-        let message = format!("{title} gives `{value}`, which {mistake}");
+        let message = format!("{title} gives `{}`, which {mistake}", hide_urls(value));
         return Finding::warning(ABOUT, message)
             .advise("write it out, unless the client expands it");
     }
@@ -103,7 +103,9 @@ fn finding(client: Client, directories: &Directories) -> Finding {
 fn unexpanded(argument: &str) -> Option<(&str, &'static str)> {
     let value = argument.split_once('=').map_or(argument, |(_, value)| value);
     let has_variable = value.contains('$') || value.contains('%');
-    path_mistake(value).filter(|_| has_variable).map(|mistake| (value, mistake))
+    // The URL of a database is no path, and its password may have `%` escapes.
+    let may_be_path = !is_database_url(value);
+    path_mistake(value).filter(|_| has_variable && may_be_path).map(|mistake| (value, mistake))
 }
 
 /// A URL without the name and the password in it.

@@ -75,15 +75,23 @@ pub(super) fn pass(
         }
         if let Some(target) = target {
             batch.commit(work, target)?;
-            for path in there {
-                let of = target.location();
-                work.problem(&format!(
-                    "{of}: the target has the document `{path}` of another memory"
-                ));
-            }
+            there.iter().for_each(|path| report_other(work, target, path));
         }
     }
     Ok(())
+}
+
+/// Reports each document of a target whose source has none.
+pub(super) fn check_none(work: &mut Work<'_>, target: &Tree) -> Result<(), Error> {
+    for area in [Area::Documents, Area::Bookkeeping] {
+        walk(target, area)?.documents.iter().for_each(|path| report_other(work, target, path));
+    }
+    Ok(())
+}
+
+fn report_other(work: &mut Work<'_>, target: &Tree, path: &str) {
+    let of = target.location();
+    work.problem(&format!("{of}: the target has the document `{path}` of another memory"));
 }
 
 /// The paths in an area of a place.

@@ -36,9 +36,11 @@ impl<'a> Place<'a> {
         let mut places = Vec::new();
         for description in &toolset.places {
             let kind = PlaceKind::Named(description.label.clone());
-            let is_family = description.is_family();
-            let others = if is_family { target.list_places(&kind, &[])? } else { Vec::new() };
+            let others = target.list_places(&kind, &[])?;
             let names = from.list_places(&kind, &[])?;
+            for other in others.iter().filter(|other| !names.contains(other)) {
+                check_empty(work, description, None, target, other)?;
+            }
             for name in names.iter().cloned() {
                 let is_twin =
                     |other: &&String| other.eq_ignore_ascii_case(&name) && **other != name;
@@ -56,6 +58,7 @@ impl<'a> Place<'a> {
                 let at = storage::Place::in_group(&description.label, &name);
                 let source = from.open(&at, &[])?;
                 if !has_anything(&source, description)? {
+                    check_empty(work, description, Some(&source), target, &name)?;
                     continue;
                 }
                 let is_here = source.lock_key().directory().is_some();
@@ -93,8 +96,8 @@ impl<'a> Place<'a> {
         documents::pass(work, pass, &self.source, target.as_ref(), &mut counts)?;
         for database in &self.description.databases {
             let Some(source) = opened(&self.source, database, false)? else {
-                if pass == Pass::Check {
-                    check_no_rows(work, target.as_ref(), database)?;
+                if let Some(target) = target.as_ref().filter(|_| pass == Pass::Check) {
+                    check_no_rows(work, None, target, database)?;
                 }
                 continue;
             };
@@ -139,20 +142,46 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Reports rows in a target whose source has no database as a problem: a document that is moved could
-/// hide them.
+/// Reports what a place of the target has, since the source has nothing of it. `source` is the place in
+/// the source, if it exists.
+fn check_empty(
+    work: &mut Work<'_>,
+    description: &PlaceDescription,
+    source: Option<&Tree>,
+    target: &Storage,
+    name: &str,
+) -> Result<(), Error> {
+    let target = match target.open(&storage::Place::in_group(&description.label, name), &[]) {
+        Err(error) if error.code == ErrorCode::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    documents::check_none(work, &target)?;
+    for database in &description.databases {
+        check_no_rows(work, source, &target, database)?;
+    }
+    Ok(())
+}
+
+/// Reports rows in a target whose source has none as a problem: a document that is moved could hide them.
 fn check_no_rows(
     work: &mut Work<'_>,
-    target: Option<&Tree>,
+    source: Option<&Tree>,
+    target: &Tree,
     database: &DatabaseDescription,
 ) -> Result<(), Error> {
-    let of = target.map(|target| opened(target, database, false)).transpose()?.flatten();
-    let Some(of) = of.filter(|of| of.dialect() == Dialect::Postgres) else { return Ok(()) };
-    for table in Table::all(&of, database)? {
+    let Some(of) = opened(target, database, false)? else { return Ok(()) };
+    let source = source.map(|source| opened(source, database, false)).transpose()?.flatten();
+    let both = [Some(&of), source.as_ref()].into_iter().flatten();
+    let mut servers = both.filter(|database| database.dialect() == Dialect::Postgres);
+    let Some(server) = servers.next() else { return Ok(()) };
+    let empty = match of.dialect() {
+        Dialect::Postgres => "such as that of a new tenant",
+        Dialect::Sqlite => "in another directory",
+    };
+    for table in Table::all(server, database)? {
         if rows::has_any(&of, std::slice::from_ref(&table))? {
             work.problem(&format!(
-                "{}: the target has rows of another memory in `{}`: move into an empty memory, such as \
-                 that of a new tenant",
+                "{}: the target has rows of another memory in `{}`: move into an empty memory, {empty}",
                 of.location(),
                 table.name
             ));

@@ -1,6 +1,6 @@
 //! Moves the rows of a database, page by page in the order of their keys.
 
-use super::table::{PAGE, Row, Table, created, quoted, shown, statement};
+use super::table::{MAX_ID, PAGE, Row, Table, created, quoted, shown, statement};
 use super::work::{Counts, Pass, Work};
 use crate::DatabaseDescription;
 use crate::storage::api::database::Transaction as _;
@@ -99,6 +99,13 @@ impl Moved<'_> {
             }
         }
         for table in self.tables.iter().filter(|table| existing.contains(&table.name)) {
+            if self.counted(table)? > MAX_ID {
+                let name = &table.name;
+                work.problem(&format!(
+                    "{location}: `sqlite_sequence` counts the ids of `{name}` beyond {MAX_ID}: set its \
+                     `seq` to the highest id of the table in a copy, and move that"
+                ));
+            }
             let name = Value::Text(table.name.clone());
             let columns = statement("SELECT name FROM pragma_table_info(?1)", vec![name]);
             for row in self.source.query(&columns, 10_000)?.rows {
@@ -224,6 +231,15 @@ impl Moved<'_> {
         })
     }
 
+    /// The highest id that a table of a SQLite source has counted. 0 if it counts none.
+    fn counted(&self, table: &Table) -> Result<i64, Error> {
+        if !has_sequences(&self.source)? {
+            return Ok(0);
+        }
+        let counted = "SELECT seq FROM sqlite_sequence WHERE name = ?1";
+        integer(&self.source, counted, vec![Value::Text(table.name.clone())])
+    }
+
     /// Sets the sequence of the target above all keys that the source ever gave, including those of
     /// deleted rows.
     fn count_on(&self, work: &Work<'_>, target: &Database, table: &Table) -> Result<(), Error> {
@@ -233,14 +249,13 @@ impl Moved<'_> {
         let highest = format!("SELECT max({}) FROM {}", quoted(key), quoted(&table.name));
         let mut highest = integer(&self.source, &highest, Vec::new())?;
         if target.dialect() == Dialect::Postgres {
-            if has_sequences(&self.source)? {
-                let counted = "SELECT seq FROM sqlite_sequence WHERE name = ?1";
-                highest = highest.max(integer(&self.source, counted, vec![name.clone()])?);
-            }
+            // The check has refused higher ids. No file, not even one that has changed since, takes the ids
+            // of the other tenants.
+            highest = highest.max(self.counted(table)?).min(MAX_ID);
             let sql = "SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM (SELECT pg_get_serial_sequence('agent_memory.' || \
                        quote_ident(?2), ?3)::regclass AS s) AS found \
                        WHERE coalesce(pg_sequence_last_value(s), 0) < ?4";
-            let to = Value::Integer(highest.saturating_add(MARGIN));
+            let to = Value::Integer(highest + MARGIN);
             let parameters = vec![to, name, column, Value::Integer(highest)];
             let transaction = work.begin_write(target)?;
             transaction.query(&statement(sql, parameters), 1)?;

@@ -10,6 +10,10 @@ pub(super) const PAGE: usize = 500;
 /// The most bytes of texts in one index: an entry of an index of PostgreSQL has at most 2,704.
 const MAX_INDEXED: usize = 2_500;
 
+/// The highest id that is moved into a database. A sequence there counts the ids of all tenants, and tools
+/// accept ids below 2^53: this leaves as many ids for the others.
+pub(super) const MAX_ID: i64 = 1 << 52;
+
 /// PostgreSQL's type of texts.
 const TEXT: &str = "text";
 
@@ -210,9 +214,17 @@ impl Table {
 
     /// Why PostgreSQL cannot store a row. `None` if it can.
     pub fn objection(&self, row: &Row) -> Option<String> {
-        for (Column { name, kind, is_required, .. }, value) in self.columns.iter().zip(row) {
+        for (at, (column, value)) in self.columns.iter().zip(row).enumerate() {
+            let Column { name, kind, is_required, is_identity, .. } = column;
+            let is_id = *is_identity || self.key.contains(&at);
             let expected = match (value, kind.as_str()) {
                 (Value::Null, _) if *is_required => Some("is missing"),
+                (Value::Integer(id), INTEGER) if is_id && !(1..=MAX_ID).contains(id) => {
+                    return Some(format!(
+                        "`{name}` is not from 1 to {MAX_ID}: give the row another id in a copy, and \
+                         move that"
+                    ));
+                }
                 (Value::Text(text), TEXT) if text.contains('\0') => {
                     Some("has the character NUL (U+0000): take it out")
                 }
@@ -261,4 +273,34 @@ pub(super) fn quoted(name: &str) -> String {
 fn numbers(after: usize, count: usize) -> String {
     let numbers = (1..=count).map(|number| format!("?{}", after + number));
     numbers.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_would_use_up_the_ids_of_all_tenants_cannot_be_moved() {
+        let column = |name: &str, is_identity| Column {
+            name: name.to_owned(),
+            kind: INTEGER.to_owned(),
+            is_required: true,
+            is_identity,
+            reference: None,
+        };
+        let table = Table {
+            name: "items".to_owned(),
+            columns: vec![column("id", true), column("stamp", false)],
+            key: vec![0],
+            indexes: Vec::new(),
+        };
+        let objection = |id| table.objection(&vec![Value::Integer(id), Value::Integer(i64::MIN)]);
+        for id in [1, MAX_ID] {
+            assert_eq!(objection(id), None, "{id}");
+        }
+        for id in [i64::MIN, -1, 0, MAX_ID + 1, (1 << 53) - 1, i64::MAX] {
+            let said = objection(id).expect("an objection");
+            assert!(said.starts_with("`id` is not from 1 to 4503599627370496: "), "{said}");
+        }
+    }
 }
