@@ -269,7 +269,8 @@ mod tests {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                stream.read(&mut [0; 1_000]).unwrap();
+                // The beginning of the startup message.
+                stream.read_exact(&mut [0; 8]).unwrap();
                 let fields = format!("SFATAL\0VFATAL\0C{state}\0M{message}\0\0");
                 let length = u32::try_from(fields.len()).unwrap() + 4;
                 let answer = [b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat();
