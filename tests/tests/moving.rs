@@ -252,7 +252,7 @@ fn an_id_that_would_use_up_those_of_all_tenants_is_named_before_anything_is_move
     for part in [
         "`items`, id 9223372036854775807, ",
         "`id` is not from 1 to 4503599627370496: give the row another id",
-        "`sqlite_sequence` counts the ids of `current_tasks` beyond 4503599627370496",
+        "`sqlite_sequence` counts the ids of `current_task` beyond 4503599627370496",
         "nothing was moved",
     ] {
         assert!(said.contains(part), "{part}: {said}");

@@ -164,7 +164,7 @@ pub fn run(
     };
     let done = toolset::run(&matches).unwrap_or_else(|| match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.command.run(),
-        Err(error) => return refuse(&error),
+        Err(error) => Ok(refuse(&error)),
     });
     done.unwrap_or_else(|error| {
         // Standard error may be closed; the exit status still says what happened.
