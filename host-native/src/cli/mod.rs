@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn an_error_of_the_command_line_repeats_no_password() {
         let said = |argument| {
-            let parsed = command().try_get_matches_from([NAME, "man", argument]);
-            without_secrets(&parsed.expect_err("it takes no such argument"))
+            let parsed = command().try_get_matches_from([NAME, argument]);
+            without_secrets(&parsed.expect_err("no such command"))
         };
         let shown = said("postgresql://m:S3cret@h/db").expect("it has a secret");
         assert!(shown.contains("postgresql://...") && !shown.contains("S3cret"), "{shown}");
