@@ -74,11 +74,11 @@ fn on_a_new_machine_all_is_well_and_nothing_is_made() {
 #[test]
 fn a_place_that_cannot_be_made_is_an_error() {
     let scene = Scene::new();
-    fs::write(scene.path("memories"), "a file").expect("a file");
-    let below = scene.path("memories/of/ada");
+    fs::write(scene.path("notes"), "a file").expect("a file");
+    let below = scene.path("notes/of/ada");
     let report = scene.doctor(&["--layers-db", below.to_str().expect("UTF-8")], 1);
     let found = line(&report, "cannot make ");
-    assert!(found.starts_with("error ") && found.contains("memories`"), "{report}");
+    assert!(found.starts_with("error ") && found.contains("notes/of"), "{report}");
 }
 
 #[test]

@@ -253,9 +253,9 @@ fn a_migration_does_not_wait_for_another_one_without_limit() {
     let Some(database) = PostgresServer::start() else { return };
     let other = server_of(&database);
     other.execute("SELECT pg_advisory_lock(7018690069350149477)").unwrap();
-    let (url, connections) = (database.url(), 2);
+    let url = database.url();
     let statement_time = Duration::from_secs(1);
-    let server = Server::new(Options { url, connections, tenant: 0, statement_time }).unwrap();
+    let server = Server::new(Options { url, connections: 2, tenant: 0, statement_time }).unwrap();
     let tables = ToolsetTables { kept: Vec::new(), derived: Vec::new() };
     let error = server.migrate(&tables).unwrap_err();
     assert_eq!(error.code, ErrorCode::Busy);

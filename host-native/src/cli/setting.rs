@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn a_path_that_is_the_url_of_a_database_is_refused_without_being_told() {
         let url = OsStr::new("postgresql://memory:S3cret@h/db");
-        let refused = checked_path("--layers-db", url).expect_err("no path").to_string();
+        let refused = checked_path("--data-dir", url).expect_err("no path").to_string();
         assert!(
-            refused.contains("`--layers-db` takes a path") && refused.contains("--database-url")
+            refused.contains("`--data-dir` takes a path") && refused.contains("--database-url")
         );
         assert!(!refused.contains("S3cret") && !refused.contains("memory:"), "{refused}");
     }

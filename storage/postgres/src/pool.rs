@@ -286,7 +286,7 @@ mod tests {
         let statement_time = Duration::from_secs(60);
         let options =
             Options { url: url.parse().unwrap(), connections: 2, tenant: 0, statement_time };
-        let error = Server::new(options).unwrap().places("stores").unwrap_err();
+        let error = Server::new(options).unwrap().places("things").unwrap_err();
         assert!(!error.message.contains("ada") && !error.message.contains("s3cret"), "{error}");
         error
     }

@@ -289,7 +289,7 @@ mod tests {
             reference: None,
         };
         let table = Table {
-            name: "items".to_owned(),
+            name: "things".to_owned(),
             columns: vec![column("id", true), column("stamp", false)],
             key: vec![0],
             indexes: Vec::new(),

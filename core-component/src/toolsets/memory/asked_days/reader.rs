@@ -24,7 +24,8 @@ pub(super) struct Reader {
 impl Reader {
     pub fn new(today: Date, is_french: bool) -> Self {
         let days = Vec::new();
-        let (relative, named) = (Vec::new(), Vec::new());
+        let relative = Vec::new();
+        let named = Vec::new();
         Self { today, is_french, days, is_range: false, relative, named }
     }
 
