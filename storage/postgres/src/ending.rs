@@ -29,6 +29,6 @@ pub(crate) async fn commit(session: &Session, state: &mut State) -> Result<(), E
             connection.in_transaction = false;
             Ok(())
         }
-        Err(failed) => Err(failed.end(connection)),
+        Err(failed) => Err(connection.end(failed)),
     }
 }

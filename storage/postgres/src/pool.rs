@@ -102,7 +102,7 @@ impl Pool {
         }
         match done {
             Ok(done) => Ok((connection, done)),
-            Err(failed) => Err(failed.end(connection)),
+            Err(failed) => Err(connection.end(failed)),
         }
     }
 
@@ -214,6 +214,17 @@ impl Connection {
     /// Closes the connection.
     pub fn close(mut self) {
         self.lent = None;
+    }
+
+    /// Ends the use of a connection on which a statement failed: closes one that was lost or may still run
+    /// a statement, and otherwise rolls back an open transaction. Returns the error for the caller.
+    pub fn end(self, failed: StatementError) -> Error {
+        match &failed {
+            StatementError::Database(error) if is_lost(error) => self.close(),
+            StatementError::Stopped(_) => self.give_up(),
+            StatementError::Database(_) | StatementError::Refused(_) => drop(self),
+        }
+        failed.error()
     }
 
     /// Closes the connection, and asks the server to end its statement. Until that is done, the

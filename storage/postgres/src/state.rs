@@ -61,7 +61,7 @@ impl State {
         match std::mem::replace(self, left) {
             State::Released(Some(connection))
             | State::Locked(connection)
-            | State::Rows(connection) => failed.end(connection),
+            | State::Rows(connection) => connection.end(failed),
             State::Released(None) | State::RolledBack => failed.error(),
         }
     }

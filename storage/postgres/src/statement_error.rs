@@ -1,4 +1,4 @@
-//! Why a statement failed, and what becomes of its connection.
+//! Why a statement failed.
 
 use std::time::Duration;
 
@@ -6,7 +6,6 @@ use agent_memory_storage::Error;
 use tokio::time::timeout;
 
 use super::error::{is_lost, silent, storage_error};
-use super::pool::Connection;
 
 /// Why a statement, or work of several statements, failed.
 pub(crate) enum StatementError {
@@ -46,18 +45,6 @@ impl StatementError {
             StatementError::Refused(error) | StatementError::Stopped(error) => error,
             StatementError::Database(error) => storage_error(&error),
         }
-    }
-
-    /// Ends the use of the connection on which the statement failed: closes a connection that was lost or
-    /// may still run a statement, and otherwise rolls back an open transaction. Returns the error for
-    /// the caller.
-    pub fn end(self, connection: Connection) -> Error {
-        match &self {
-            StatementError::Database(error) if is_lost(error) => connection.close(),
-            StatementError::Stopped(_) => connection.give_up(),
-            StatementError::Database(_) | StatementError::Refused(_) => drop(connection),
-        }
-        self.error()
     }
 }
 
