@@ -220,7 +220,6 @@ fn no_message_repeats_a_url_that_was_given_in_the_wrong_place() {
         ("database check", option("database-url-file")),
         ("database check", url.to_owned()),
         ("move", url.to_owned()),
-        ("layers", option("layers-db")),
         ("call get_memory_summary", option("layers-db")),
         ("store add", url.to_owned()),
     ] {

@@ -120,6 +120,7 @@ impl<'a> Attempt<'a> {
         changes: &'a [Change],
         is_locked: &dyn Fn() -> bool,
     ) -> Result<Vec<Option<String>>, CommitError> {
+        let location = self.tree.layout().location();
         match self.run(changes, is_locked) {
             Ok(()) => {
                 if let Some((index, contents)) = self.edited
@@ -129,7 +130,14 @@ impl<'a> Attempt<'a> {
                 }
                 Ok(self.steps.into_iter().map(|step| step.version).collect())
             }
-            Err(error) => {
+            Err(failed) => {
+                // A plugin that takes the place over removes the temporary files of this one, so that
+                // any step may fail.
+                let taken = self.mark.and_then(|mark| mark.check(location).err());
+                if taken.is_some() {
+                    self.current = None;
+                }
+                let error = taken.unwrap_or(failed);
                 self.clean_up();
                 Err(CommitError {
                     error,
