@@ -19,8 +19,7 @@ export interface DatabaseFile {
 /** The database with a name in a place. Throws if the place has no such database or the name is invalid. */
 export function databaseFile(tree: Tree, name: string, kind: Kind): DatabaseFile {
   const { path, location } = tree.database(name, kind)
-  const check = (create: boolean) =>
-    tree.checkDatabase(name, kind, create ? temporary() : undefined)
+  const check = (create: boolean) => tree.checkDatabase(name, kind, create ? temporary() : undefined)
   const replace = () => tree.replaceDerivedDatabase(name, temporary())
   return { path, location, lock: kind === 'kept' ? tree : undefined, check, replace }
 }
