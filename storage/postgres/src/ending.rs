@@ -3,11 +3,11 @@
 use agent_memory_storage::Error;
 use tokio::time::timeout;
 
+use super::error::rolled_back;
 use super::pool::ROLLBACK_TIME;
 use super::session::Session;
 use super::state::State;
 use super::statement_error::answered;
-use super::transaction::rolled_back;
 
 /// Rolls back a transaction that changes a derived database, unless it has ended. Waits for the
 /// rollback, since otherwise the next transaction of the same call would find the database busy.

@@ -130,6 +130,12 @@ pub(crate) fn silent() -> Error {
     Error::new(ErrorCode::Busy, format!("the database does not answer{UNCHANGED}"))
 }
 
+/// The error for a transaction that an earlier error has rolled back.
+pub(crate) fn rolled_back() -> Error {
+    let message = "the transaction was rolled back after an error: begin again";
+    Error::new(ErrorCode::Io, message)
+}
+
 /// The message after a connection was lost before the commit.
 pub(crate) fn lost() -> String {
     format!("the connection to the database was lost{UNCHANGED}")

@@ -7,12 +7,11 @@ use futures_util::future::join3;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Client;
 
-use super::error::{is_lost, lost, silent, storage_error};
+use super::error::{is_lost, lost, rolled_back, silent, storage_error};
 use super::lock::Lock;
 use super::query::{self, Parameter};
 use super::server::Server;
 use super::state::State;
-use super::transaction::rolled_back;
 
 /// How long the outcome of a commit is looked up after its connection broke.
 const LOOK_FOR: Duration = Duration::from_secs(30);

@@ -4,9 +4,9 @@ use tokio_postgres::Client;
 
 use agent_memory_storage::Error;
 
+use super::error::rolled_back;
 use super::pool::Connection;
 use super::statement_error::StatementError;
-use super::transaction::rolled_back;
 
 /// The connection of a lock or of a transaction, and its use.
 pub(crate) enum State {

@@ -7,6 +7,7 @@ use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit};
 
 use super::ending;
+use super::error::rolled_back;
 use super::lock::Lock;
 use super::session::{Claim, Session, error_of_reading};
 use super::state::State;
@@ -192,10 +193,4 @@ impl Drop for Transaction {
             self.end();
         }
     }
-}
-
-/// The error for a transaction that an earlier error has rolled back.
-pub(crate) fn rolled_back() -> Error {
-    let message = "the transaction was rolled back after an error: begin again";
-    Error::new(ErrorCode::Io, message)
 }
