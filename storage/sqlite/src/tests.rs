@@ -69,7 +69,8 @@ fn only_a_derived_database_that_cannot_be_read_is_replaced() {
     for kind in [Kind::Kept, Kind::Derived] {
         write(&scene.open(kind, true).unwrap(), "CREATE TABLE t (x)");
         let path = DatabaseFile::new(&scene.layout(), NAME, kind).unwrap().path;
-        scene.idle.take(&path).expect("the connection is closed");
+        // Closes the connection, if the system keeps it open.
+        drop(scene.idle.take(&path));
         std::fs::write(&path, "garbage ".repeat(1_000)).unwrap();
         let read = scene.open(kind, false).map(drop).unwrap_err();
         assert_eq!(read.code, ErrorCode::Corrupted);
