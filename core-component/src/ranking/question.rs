@@ -12,7 +12,7 @@ use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
 /// `JavaScript`, does not mean either part.
 const MIN_PARTS: usize = 3;
 
-/// A part of a compound with fewer letters is no term.
+/// A part of a compound is a term only if it has at least this many letters.
 const MIN_LETTERS: usize = 3;
 
 /// A beginning of an id with at least this many characters stands for the id.

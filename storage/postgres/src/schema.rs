@@ -158,7 +158,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// `busy` if another migration takes longer; `io` if the tables have a later version, or the user may not make them; those of
+    /// `busy` if another migration takes longer; `io` if the tables have a later version, or the user
+    /// may not make them; those of
     /// [`check`](Server::check). After an error nothing was changed.
     pub fn migrate(&self, tables: &ToolsetTables) -> Result<Migrated, Error> {
         let server = self.clone();

@@ -19,10 +19,11 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The number of records that are inserted at once.
 const BATCH: usize = 1_000;
 
-/// What follows `<agent>.json` in the name of the file that a conversion to SQLite leaves.
+/// The end of the name of the file that a conversion to SQLite leaves, after `<agent>.json`.
 pub(super) const CONVERTED_END: &str = ".converted";
 
-/// What follows `<agent>.json` in the name of the document with the rows of an interrupted conversion.
+/// The end of the name of the document with the rows of an interrupted conversion, after
+/// `<agent>.json`.
 pub(super) const HIDDEN_END: &str = ".hidden";
 
 pub(super) struct ConvertRecords;

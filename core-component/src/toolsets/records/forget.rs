@@ -19,8 +19,8 @@ use crate::storage::database::Mode;
 use crate::storage::{Area, Change, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Tree};
 use crate::tool::{Call, Checked, Forget};
 
-/// What follows `<agent>.json` in the name of the agent's file, of its backup, and of the documents
-/// that a conversion leaves.
+/// The ends of the names of the agent's file, of its backup, and of the documents that a conversion
+/// leaves, after `<agent>.json`.
 const ENDS: [&str; 4] = ["", ".backup", CONVERTED_END, HIDDEN_END];
 
 /// Looking through the strings of JSON takes this many times as much work as plain text.
