@@ -72,6 +72,6 @@ async fn embedded(
     let asked = embedder.embed(texts, Instant::now() + within);
     match tokio::time::timeout(within, asked).await {
         Ok(answer) => answer.map_err(|error| format!("`{}`: {error}", embedder.name())),
-        Err(_) => Err(format!("`{}` did not answer within {within:?}", embedder.name())),
+        Err(_) => Err(format!("`{}` did not answer in time", embedder.name())),
     }
 }
