@@ -1,6 +1,6 @@
 //! Changes files under the lock of the tree.
 
-use super::error::Error;
+use super::error::{Code, Error};
 use super::interrupted;
 use super::place::forget_in_index;
 use super::tree::Files;
@@ -42,6 +42,10 @@ pub(super) fn change<T>(
                     && attempt < ATTEMPTS =>
             {
                 attempt += 1;
+            }
+            // Each place has its own limit for the length of a path.
+            Err(failed) if failed.error.code == ErrorCode::InvalidPath => {
+                return Err(Error::new(Code::InvalidPath, failed.for_caller().message));
             }
             Err(failed) => return Err(failed.into()),
             Ok(_) => {

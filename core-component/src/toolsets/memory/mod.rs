@@ -11,6 +11,7 @@ mod fitting;
 mod forget_memory;
 mod note;
 mod resume_memory;
+mod search;
 mod search_memory;
 mod settings;
 mod skipped;
@@ -18,7 +19,7 @@ mod undated;
 mod unread;
 mod vectors;
 
-pub(crate) use search_memory::query_of;
+pub(crate) use search::query_of;
 
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;

@@ -4,24 +4,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::asked_days::AskedDays;
-use super::note::{NoteInput, has_dates};
-use super::settings::MemorySettings;
+use super::note::NoteInput;
+use super::search::{Search, query_beside_days};
 use super::skipped::not_read;
 use super::undated::without_date;
 use super::unread::{Changed, read_hits};
 use crate::budget::Budget;
 use crate::error::{Code, Error};
-use crate::existing::days;
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::page::count;
-use crate::ranking::{self, Adjustment, Passage, Query, Ranked, Vector, fuse, passage};
-use crate::source::{
-    Collector, Entry, EntryId, Owner, ReadCall, Request, Results, UnreadDocument, id_schema,
-};
+use crate::ranking::{self, Adjustment, Passage, Ranked, Vector, fuse, passage};
+use crate::source::{Entry, EntryId, Owner, ReadCall, Request, Results, UnreadDocument, id_schema};
 use crate::span::Span;
 use crate::time::Timestamp;
-use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
+use crate::tool::{Call, Hints, Tool};
 use crate::vectors::Task;
 
 /// The maximum number of characters of one passage.
@@ -162,8 +159,8 @@ impl Tool for SearchMemory {
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
         let asked = AskedDays::from_question(&input.query, zone.date_at(call.context.now));
-        let query = query(call, &asked);
-        let mut request = Request {
+        let query = query_beside_days(call, &asked);
+        let request = Request {
             lists_days: query.is_empty() && !asked.days.is_empty(),
             query,
             vectors: Task::for_search(call.context.embedder.clone(), vector(call, &input.query)?),
@@ -179,19 +176,9 @@ impl Tool for SearchMemory {
             budget: Budget::for_search(),
         };
         let limit = input.limit as usize;
-        let mut found = search(call, &request, &input.toolsets)?;
-        let asks_for_days = !request.asked_days.is_empty() && request.vectors.wanted_of().is_none();
-        if asks_for_days && request.lists_days && found.candidates.is_empty() {
-            found = of_named_days(call, &mut request, &input.toolsets, found, &asked.rest)?;
-        } else if asks_for_days
-            && !request.lists_days
-            && !has_words(call, &mut request, &input.toolsets, &found, &asked)?
-        {
-            found = of_days_alone(call, &mut request, &input.toolsets, found)?;
-        }
-        if found.candidates.is_empty() && found.has_word && has_dates(&request) {
-            found.other_days = other_days(call, &mut request, &input.toolsets)?;
-        }
+        let mut search = Search { call, toolsets: &input.toolsets, request };
+        let found = search.run(&asked)?;
+        let request = &search.request;
         if !request.is_for_newest() {
             let model = request.vectors.wanted_of();
             *call.wants_vector.borrow_mut() = model.map(|model| WantedVector {
@@ -200,35 +187,16 @@ impl Tool for SearchMemory {
                 deadline_ms: DEADLINE_MS,
             });
         }
-        if let Ok(output) = output(call, &request, found, limit) {
+        if let Ok(output) = output(call, request, found, limit) {
             return Ok(output);
         }
         // A document has changed since the search read its stamp, so the search is repeated without
         // the indexes.
-        request.ignores_indexes = true;
-        request.budget = Budget::for_search();
-        let found = search(call, &request, &input.toolsets)?;
-        output(call, &request, found, limit)
+        search.request.ignores_indexes = true;
+        let found = search.collect()?;
+        output(call, &search.request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
     }
-}
-
-/// Returns the query for a question without its relative words for days. It is empty if no word worth
-/// searching for is left beside the days, as in "yesterday" or "What did we do on Tuesday?".
-fn query(call: &Call<'_>, asked: &AskedDays) -> Query {
-    let usual = MemorySettings::new(call.context).usual_language();
-    if !asked.days.is_empty() && !Query::is_telling(&asked.beside, usual) {
-        return Query::in_language("", usual);
-    }
-    query_of(call, &asked.rest)
-}
-
-/// Returns the query for a question, with related words from the thesaurus unless the host turned
-/// it off.
-pub(crate) fn query_of(call: &Call<'_>, question: &str) -> Query {
-    let settings = MemorySettings::new(call.context);
-    let query = Query::in_language(question, settings.usual_language());
-    if settings.no_thesaurus { query } else { query.with_thesaurus() }
 }
 
 /// Returns the vector of the query. `None` if the host did not send one for this query.
@@ -242,129 +210,6 @@ fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
     vector.map_err(|reason| {
         Error::new(Code::InvalidInput, format!("the vector of the query {reason}"))
     })
-}
-
-/// Collects the entries of `toolsets`, or of all toolsets if the list is empty. A toolset that
-/// cannot be read only results in a warning, so that it does not hide the entries of the others.
-///
-/// # Errors
-///
-/// No toolset could be searched, and the request has a `repo_root` that is invalid or that the
-/// caller may not search.
-fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Results, Error> {
-    let wanted = |source: &&Source| {
-        toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)
-    };
-    let mut collector = Collector::new(request);
-    let mut is_any_searched = false;
-    let mut failed = None;
-    let sources: Vec<&Source> = call.sources.iter().filter(wanted).collect();
-    let whole = request.budget.reserve();
-    for (at, source) in sources.iter().enumerate() {
-        request.budget.begin(whole, sources.len() - at);
-        match (source.collect)(call, &mut collector) {
-            Ok(()) => is_any_searched = true,
-            Err(error) => {
-                let refusal = error.refusal();
-                collector
-                    .warn(format!("`{}` was not searched: {}", source.toolset, refusal.message));
-                failed = failed.or(Some((refusal.category, error)));
-            }
-        }
-    }
-    match failed {
-        Some((Category::Invalid | Category::Denied, error))
-            if !is_any_searched && request.repo_root.is_some() =>
-        {
-            Err(error.into())
-        }
-        failed => {
-            let is_unsearched = failed.is_some() && !is_any_searched;
-            let searches_agents = sources.iter().any(|source| source.keeps_by_agent);
-            Ok(Results { is_unsearched, searches_agents, ..collector.results() })
-        }
-    }
-}
-
-/// Searches for the words of a question, because it has no words beside its days, and there is no entry
-/// of these days. Returns `before`, the earlier results, if no entry has the words either.
-fn of_named_days(
-    call: &Call<'_>,
-    request: &mut Request,
-    toolsets: &[String],
-    before: Results,
-    rest: &str,
-) -> Result<Results, Error> {
-    if !Query::is_telling(rest, request.query.usual()) {
-        return Ok(before);
-    }
-    let none = std::mem::replace(&mut request.query, query_of(call, rest));
-    request.lists_days = false;
-    request.budget = Budget::for_search();
-    let found = search(call, request, toolsets)?;
-    if found.candidates.is_empty() {
-        (request.query, request.lists_days) = (none, true);
-        return Ok(before);
-    }
-    Ok(found)
-}
-
-/// Whether an entry has a word of the question beside the words for its days. `found` has the results
-/// for all of its words.
-fn has_words(
-    call: &Call<'_>,
-    request: &mut Request,
-    toolsets: &[String],
-    found: &Results,
-    asked: &AskedDays,
-) -> Result<bool, Error> {
-    if found.candidates.is_empty() || asked.beside == asked.rest {
-        return Ok(!found.candidates.is_empty());
-    }
-    let all = std::mem::replace(&mut request.query, query_of(call, &asked.beside));
-    request.budget = Budget::for_search();
-    let beside = search(call, request, toolsets);
-    request.query = all;
-    Ok(!beside?.candidates.is_empty())
-}
-
-/// Searches for all entries of the days that a question asks for, because no entry has its other
-/// words. Returns `before`, the earlier results, if there are none either.
-fn of_days_alone(
-    call: &Call<'_>,
-    request: &mut Request,
-    toolsets: &[String],
-    before: Results,
-) -> Result<Results, Error> {
-    let none = Query::in_language("", request.query.usual());
-    let query = std::mem::replace(&mut request.query, none);
-    request.lists_days = true;
-    request.budget = Budget::for_search();
-    let found = search(call, request, toolsets)?;
-    if found.candidates.is_empty() {
-        (request.query, request.lists_days) = (query, false);
-        return Ok(before);
-    }
-    Ok(found)
-}
-
-/// Searches without the date range, and returns the days of the hits in words. `None` if there are
-/// no hits.
-fn other_days(
-    call: &Call<'_>,
-    request: &mut Request,
-    toolsets: &[String],
-) -> Result<Option<String>, Error> {
-    let dates = (request.from.take(), request.to.take(), request.lists_days);
-    request.lists_days = false;
-    request.budget = Budget::for_search();
-    let found = search(call, request, toolsets)?;
-    (request.from, request.to, request.lists_days) = dates;
-    let day = |entry: &Entry| {
-        let moment = entry.created_at;
-        entry.day.or_else(|| moment.map(|moment| request.zone.date_at(moment)))
-    };
-    Ok(days(found.candidates.iter().filter_map(|ranked| day(&ranked.entry.1))))
 }
 
 /// Refuses a name that is not that of a mounted toolset with a search.
