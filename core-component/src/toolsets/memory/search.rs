@@ -10,8 +10,8 @@ use crate::budget::Budget;
 use crate::error::Error;
 use crate::existing::days;
 use crate::ranking::Query;
-use crate::source::{Collector, Entry, Request, Results, Source};
-use crate::tool::{Call, Category};
+use crate::source::{Collector, Entry, Request, Results};
+use crate::tool::{Call, Category, Source};
 
 /// A search for one question.
 pub(super) struct Search<'a> {

@@ -18,7 +18,7 @@ use crate::ranking::{self, Adjustment, Passage, Ranked, Vector, fuse, passage};
 use crate::source::{Entry, EntryId, Owner, ReadCall, Request, Results, UnreadDocument, id_schema};
 use crate::span::Span;
 use crate::time::Timestamp;
-use crate::tool::{Call, Hints, Tool};
+use crate::tool::{Call, Hints, Tool, ToolError as _};
 use crate::vectors::Task;
 
 /// The maximum number of characters of one passage.
