@@ -49,7 +49,8 @@ pub(crate) fn with(
     let is_there = before.is_some();
     // A missing entry, or one with only fields of this program, is written anew at the end of the file.
     if before.as_ref().is_none_or(has_only_our_fields) {
-        let appended = appended(&cut(text, key, name), key, name, fields);
+        let others = if is_there { cut(text, key, name) } else { text.to_owned() };
+        let appended = appended(&others, key, name, fields);
         if is_but_for(&appended, text, key, name) && is_entry(&appended, key, name, fields) {
             return Ok(appended);
         }

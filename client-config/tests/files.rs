@@ -396,6 +396,21 @@ fn line_ends_that_differ_and_keys_in_parts_stay() {
 }
 
 #[test]
+fn a_header_within_a_text_of_the_file_stays() {
+    let text = "notes = \"\"\"\n[mcp_servers.agent-memory]\ncommand = 'x'\n\"\"\"\n";
+    let entry = "\n[mcp_servers.agent-memory]\ncommand = \"old\"\n";
+    for before in [text.to_owned(), format!("{text}{entry}")] {
+        let scene = Scene::with(before.as_bytes());
+        install(Client::Codex, &scene.file()).unwrap();
+        let after = scene.text();
+        assert!(after.starts_with(text), "{after}");
+        assert!(after[text.len()..].contains("/opt/agent memory/bin/agent-memory"), "{after}");
+        uninstall(Client::Codex, &scene.file()).unwrap();
+        assert!(scene.text().starts_with(text), "{}", scene.text());
+    }
+}
+
+#[test]
 fn names_that_stand_twice_are_refused() {
     for text in [
         "{\"mcpServers\":{\"a\":{}},\"mcpServers\":{\"b\":{}}}",

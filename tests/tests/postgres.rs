@@ -312,6 +312,20 @@ fn a_database_without_tables_says_what_to_do() {
 }
 
 #[test]
+fn a_path_that_is_too_long_for_the_index_of_a_database_is_refused_as_a_path() {
+    let Some(database) = PostgresServer::start() else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let path = format!("/memories{}", format!("/{}", "x".repeat(200)).repeat(13));
+    let mut create = Command::new(program("agent-memory"));
+    create.args(["call", "create_memory_file", "--toolset=files"]);
+    create.arg(json!({"path": path, "file_text": "text"}).to_string());
+    create.env("HOME", scratch.path()).current_dir(scratch.path());
+    let output = create.env("AGENT_MEMORY_DATABASE_URL", database.url_text()).output().unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    assert!(answer.contains("INVALID_PATH") && answer.contains("shorten it"), "{answer}");
+}
+
+#[test]
 fn a_user_who_may_not_make_the_tables_learns_who_may() {
     let Some(database) = PostgresServer::start() else { return };
     psql_like(&database, "DROP SCHEMA agent_memory CASCADE");
