@@ -7,11 +7,11 @@
 use std::cell::Cell;
 
 /// The work of one search, in bytes of English text.
-const OF_SEARCH: u64 = 32 << 20;
+const OF_SEARCH: u64 = 8 << 20;
 
 /// The work that one search may spend on adding documents to indexes. It does not count towards
 /// [`OF_SEARCH`]: an index changes no answer, so a search may leave documents out of it.
-pub(crate) const OF_INDEXING: u64 = 1 << 20;
+pub(crate) const OF_INDEXING: u64 = 4 << 20;
 
 /// The vectors of one search, in bytes. They do not count towards [`OF_SEARCH`], because a search can
 /// do without vectors.

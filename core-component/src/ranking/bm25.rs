@@ -89,6 +89,11 @@ impl Weights {
         Self { of_terms: of_terms.collect(), neighbours: of_neighbours }
     }
 
+    /// The share of some own terms of the query in the weight of all.
+    pub fn share(&self, terms: impl Iterator<Item = usize>) -> f64 {
+        terms.map(|term| self.of_terms[term]).sum::<f64>() / self.of_terms.iter().sum::<f64>()
+    }
+
     /// Adds the terms of a text. Each occurrence counts as `share` of one.
     pub fn add(&self, to: &mut Weighted, found: &[Found], share: f64) {
         for Found { term, count, .. } in found {

@@ -29,6 +29,7 @@ mod tests {
             .map(|(score, similarity)| Ranked {
                 score: *score,
                 coverage: 0.0,
+                unnamed_days: 0.0,
                 found_by: FoundBy::Words,
                 entry: *similarity,
             })

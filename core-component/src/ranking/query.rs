@@ -26,6 +26,8 @@ pub(crate) struct Query {
     /// The indexes of the own terms for which words of the thesaurus can stand.
     common: Vec<usize>,
     neighbours: Vec<Neighbour>,
+    /// The indexes of the own terms that only name days.
+    days: Vec<usize>,
     /// Each stem with the index of its term, in byte order.
     by_stem: Vec<(String, usize)>,
     beginnings: Beginnings,
@@ -110,7 +112,18 @@ impl Query {
         let mut by_stem: Vec<_> = terms.iter().enumerate().flat_map(stems).collect();
         by_stem.sort_unstable();
         let beginnings = Beginnings::new(by_stem.iter().map(|(stem, _)| stem.as_str()));
-        Self { usual, terms, weights, common, neighbours, by_stem, beginnings }
+        let days = Vec::new();
+        Self { usual, terms, weights, common, neighbours, days, by_stem, beginnings }
+    }
+
+    /// Marks the terms that only name days: those of no word in `beside`, the question without its words
+    /// for days.
+    pub fn with_named_days(self, beside: &str) -> Self {
+        let beside = Self::in_language(beside, self.usual);
+        let is_beside = |term: &Vec<String>| beside.term_with(&term[0]).is_some();
+        let own = self.terms[..self.own_terms()].iter().enumerate();
+        let days = own.filter(|(_, term)| !is_beside(term)).map(|(at, _)| at).collect();
+        Self { days, ..self }
     }
 
     /// Adds words of the thesaurus to the query, if its language is English or cannot be detected.
@@ -121,7 +134,8 @@ impl Query {
         let (stems, neighbours) = neighbours_of(&common, self.terms.len(), is_own);
         let mut terms = self.terms;
         terms.extend(stems.into_iter().map(|stem| vec![stem]));
-        Self::with_terms(self.usual, terms, self.weights, self.common, neighbours)
+        let query = Self::with_terms(self.usual, terms, self.weights, self.common, neighbours);
+        Self { days: self.days, ..query }
     }
 
     /// The terms: the query's own, and after them the stems of the thesaurus.
@@ -140,6 +154,11 @@ impl Query {
     /// The weight of each own term, apart from its rarity.
     pub(super) fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// The indexes of the own terms that only name days.
+    pub(super) fn days(&self) -> &[usize] {
+        &self.days
     }
 
     /// The words of the thesaurus, with the own terms for which they stand.
@@ -206,7 +225,7 @@ fn telling<'a>(asked: &'a [Asked], languages: &[Language], usual: Language) -> V
         languages.copied().any(|language| language.has_stop_word(word))
             || is_russian_stop_word(word)
     };
-    asked.iter().filter(|asked| asked.is_acronym || !is_stop_word(&asked.word)).collect()
+    asked.iter().filter(|asked| asked.is_abbreviation || !is_stop_word(&asked.word)).collect()
 }
 
 /// The languages in which the words of a question are stemmed, the likeliest first. The usual language
@@ -243,6 +262,9 @@ mod tests {
             ("Who are you?", "are who you"),
             ("war history", "histori war"),
             ("DoS attack in the cluster", "attack cluster dos"),
+            ("Which laptop did the IT department order?", "depart it laptop order"),
+            ("Mention ONLY and ONLY what McGee's team DID", "mcgee mention team"),
+            ("WHAT DID IT COST THE TEAM?", "cost team"),
             ("Wann war der Krieg?", "°krieg"),
             ("?!", ""),
         ] {

@@ -6,6 +6,7 @@ use super::asking::is_asking;
 use super::constants::{ASKING, NAME, PART_OF_WORD};
 use super::irregular::stems_of_forms;
 use super::language::Language;
+use super::stop_words::is_abbreviation;
 use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
 
 /// The parts of a compound with at least this many parts are terms, too. A name of two parts, such as
@@ -27,8 +28,9 @@ pub(super) struct Asked {
     /// Whether the word begins with a capital letter. So it may be a name, which is the same in every
     /// language.
     is_capital: bool,
-    /// Whether the word has two capital letters or more, such as `DoS`. Such a word is no stop word.
-    pub is_acronym: bool,
+    /// Whether the word is an abbreviation that is spelled like a stop word, such as `IT` or `DoS`. It is
+    /// searched for.
+    pub is_abbreviation: bool,
     /// Whether the word says what kind of answer is wanted, and seldom what the question is about.
     is_asking: bool,
     /// The parts of a compound, and the beginnings of an id.
@@ -43,7 +45,7 @@ impl Asked {
             role,
             is_name: capitals.names.contains(word),
             is_capital: capitals.all.contains(word),
-            is_acronym: capitals.acronyms.contains(word),
+            is_abbreviation: capitals.abbreviations.contains(word),
             is_asking,
             parts: Vec::new(),
         }
@@ -127,13 +129,15 @@ struct Capitals {
     all: BTreeSet<String>,
     /// The same without the first word of the text.
     names: BTreeSet<String>,
-    /// The words with two capital letters or more.
-    acronyms: BTreeSet<String>,
+    /// The words with two capital letters or more that are spelled like stop words but are abbreviations.
+    /// Empty if the whole text is in capitals.
+    abbreviations: BTreeSet<String>,
 }
 
 impl Capitals {
     fn from_text(text: &str) -> Self {
         let mut found = Self::default();
+        let has_small = text.contains(char::is_lowercase);
         for (at, written) in text.split_whitespace().enumerate() {
             let letters = written.chars().filter(|letter| letter.is_alphabetic());
             let is_capital = letters.clone().next().is_some_and(char::is_uppercase);
@@ -145,7 +149,7 @@ impl Capitals {
                 let sets = [
                     (&mut found.all, is_capital),
                     (&mut found.names, is_capital && at > 0),
-                    (&mut found.acronyms, has_two),
+                    (&mut found.abbreviations, has_small && has_two && is_abbreviation(word)),
                 ];
                 for (set, _) in sets.into_iter().filter(|(_, has)| *has && role == Role::Word) {
                     set.insert(word.to_owned());

@@ -17,6 +17,8 @@ pub(crate) struct Scorer<T> {
     /// The weights that the query gives its own terms.
     of_query: Vec<f64>,
     neighbours: Vec<Neighbour>,
+    /// The own terms of the query that only name days.
+    days: Vec<usize>,
     statistics: Statistics,
     rows: Vec<Row>,
     /// The lengths of the parts of all entries. The `part` of a [`Found`] in `found` is an index of
@@ -48,6 +50,9 @@ pub(crate) struct Ranked<T> {
     pub score: f64,
     /// The weighted share of the query's own terms that the entry itself has, from 0 to 1.
     pub coverage: f64,
+    /// The weighted share of the own terms that only name days and that the entry does not have. An entry
+    /// of these days need not name them.
+    pub unnamed_days: f64,
     pub found_by: FoundBy,
     pub entry: T,
 }
@@ -58,6 +63,7 @@ impl<T> Scorer<T> {
         Self {
             of_query: query.weights().to_vec(),
             neighbours: query.neighbours().to_vec(),
+            days: query.days().to_vec(),
             statistics: Statistics { entries: 0, with_term },
             rows: Vec::new(),
             lengths: Vec::new(),
@@ -135,6 +141,7 @@ impl<T> Scorer<T> {
         let ranked = hits.map(|Hit { row, entry }| Ranked {
             score: self.score(row, coherence, &weights),
             coverage: self.coverage(row, &weights),
+            unnamed_days: self.unnamed_days(row, &weights),
             found_by: self.found_by(row),
             entry,
         });
@@ -326,12 +333,16 @@ impl<T> Scorer<T> {
         other.filter(|other| *other < self.rows.len() && self.is_beside(row, *other))
     }
 
+    fn has(&self, row: usize, term: usize) -> bool {
+        self.found(row).iter().any(|found| found.term as usize == term)
+    }
+
     fn coverage(&self, row: usize, weights: &Weights) -> f64 {
-        let found = self.found(row);
-        let of_terms = &weights.of_terms;
-        let has = |term: &usize| found.iter().any(|found| found.term as usize == *term);
-        let had: f64 = (0..of_terms.len()).filter(has).map(|term| of_terms[term]).sum();
-        had / of_terms.iter().sum::<f64>()
+        weights.share((0..self.of_query.len()).filter(|term| self.has(row, *term)))
+    }
+
+    fn unnamed_days(&self, row: usize, weights: &Weights) -> f64 {
+        weights.share(self.days.iter().copied().filter(|term| !self.has(row, *term)))
     }
 }
 
@@ -458,6 +469,15 @@ mod tests {
     fn a_word_that_no_entry_has_covers_as_much_as_one_of_a_single_entry() {
         let query = Query::in_english("kite zzyzx");
         assert_eq!(ranked(&query, &["a kite"])[0].coverage, 0.5);
+    }
+
+    #[test]
+    fn the_words_for_days_that_an_entry_lacks_are_told_apart() {
+        let query = Query::in_english("kite of March").with_named_days("kite of ");
+        let texts = ["a kite", "", "a kite of March", "", "March"];
+        let ranked = ranked(&query, &texts);
+        let days = |text: &str| ranked.iter().find(|one| one.entry == text).unwrap().unnamed_days;
+        assert!(days("a kite") > 0.4 && days("a kite of March") == 0.0 && days("March") == 0.0);
     }
 
     #[test]

@@ -91,6 +91,18 @@ const ENGLISH_TOO: &[&str] = &[
     "ska", "solo", "son", "tan", "ton", "tot", "tout", "van", "vi", "want", "war",
 ];
 
+/// Whether a stop word is also a common abbreviation, which people write in capitals: `IT`, `DoS`. Other
+/// stop words in capitals are only stressed, such as `ONLY`.
+pub(super) fn is_abbreviation(word: &str) -> bool {
+    ABBREVIATIONS.binary_search(&word).is_ok()
+}
+
+#[rustfmt::skip]
+const ABBREVIATIONS: &[&str] = &[
+    "as", "can", "das", "der", "des", "die", "dos", "el", "es", "his", "it", "la", "le", "mit", "per",
+    "se", "so", "um", "war", "who",
+];
+
 /// The lists in the order of the languages in `Language::ALL`.
 const LISTS: [&[&str]; 10] =
     [ENGLISH, DANISH, DUTCH, FRENCH, GERMAN, ITALIAN, NORWEGIAN, PORTUGUESE, SPANISH, SWEDISH];
@@ -285,7 +297,7 @@ mod tests {
 
     #[test]
     fn each_list_is_sorted_and_plain() {
-        for list in LISTS.into_iter().chain([RUSSIAN, ENGLISH_TOO]) {
+        for list in LISTS.into_iter().chain([RUSSIAN, ENGLISH_TOO, ABBREVIATIONS]) {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
             assert!(list.iter().all(|word| words(word) == [*word]), "{list:?}");
         }

@@ -50,6 +50,7 @@ impl Newest {
         let ranked = self.entries.into_iter().map(|((_, owner, ..), entry)| Ranked {
             score: 0.0,
             coverage: 1.0,
+            unnamed_days: 0.0,
             found_by: FoundBy::Words,
             entry: (owner, entry),
         });

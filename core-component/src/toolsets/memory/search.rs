@@ -42,7 +42,7 @@ impl Search<'_> {
                     self.collect_other(Query::in_language("", usual), true)?
                 }
             } else if found.candidates.is_empty() && Query::is_telling(&asked.rest, usual) {
-                self.collect_other(query_of(self.call, &asked.rest), false)?
+                self.collect_other(query_with_days(self.call, asked), false)?
             } else {
                 None
             };
@@ -150,7 +150,12 @@ pub(super) fn query_beside_days(call: &Call<'_>, asked: &AskedDays) -> Query {
     if !asked.days.is_empty() && !Query::is_telling(&asked.beside, usual) {
         return Query::in_language("", usual);
     }
-    query_of(call, &asked.rest)
+    query_with_days(call, asked)
+}
+
+/// Returns the query for a question, with its words that name days.
+fn query_with_days(call: &Call<'_>, asked: &AskedDays) -> Query {
+    query_of(call, &asked.rest).with_named_days(&asked.beside)
 }
 
 /// Returns the query for a question, with related words from the thesaurus unless the host turned

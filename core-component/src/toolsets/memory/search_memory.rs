@@ -333,6 +333,9 @@ fn rank(candidates: &mut [Candidate], request: &Request, documents: &[UnreadDocu
             is_of_asked_day: request.asks_for_day_of(entry),
         };
         ranked.score = adjustment.apply(ranked.score);
+        if adjustment.is_of_asked_day {
+            ranked.coverage += ranked.unnamed_days;
+        }
     }
     candidates.sort_by(order(documents));
 }
