@@ -3,7 +3,8 @@
 pub(super) use crate::error::{Code, Error};
 
 impl Error {
-    /// Changes the field that the error is about, if another field than `agent_id` names the agent.
+    /// If the error is about the field `agent_id`, makes it an error about `field`: there the tool
+    /// takes the name of the agent.
     pub fn of_agent_in(mut self, field: &str) -> Self {
         let agents = self.details.iter_mut().filter(|detail| detail.pointer == "/agent_id");
         agents.for_each(|detail| detail.pointer = format!("/{field}"));

@@ -33,7 +33,7 @@ pub(in crate::toolsets::layers) struct Reader<'a> {
     tables: Tables,
     /// Whether `layers_agents` has the agent.
     pub(super) is_known: bool,
-    /// By table and id of each row that was left out, why the row cannot be read.
+    /// The rows that were left out: for each table and id, the reason why the row cannot be read.
     unreadable: RefCell<BTreeMap<(String, i64), String>>,
 }
 
@@ -93,7 +93,8 @@ impl<'a> Reader<'a> {
             twin = Some(name);
         }
         match twin {
-            // If the agent has rows, the program of spec 002 made both agents.
+            // The program of spec 002 allows names that differ only in case. If it has stored rows
+            // of this agent, they stay readable.
             Some(twin) if !self.has_rows()? => Err(Error::case_twin(self.agent, &twin)),
             _ => Ok(false),
         }
