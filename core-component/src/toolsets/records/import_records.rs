@@ -126,7 +126,7 @@ fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Resu
     let mut output = Output::default();
     let mut conflicts = Vec::new();
     let mut replaced = BTreeSet::new();
-    // By id, the index in `added` of the record with this id.
+    // For each id, the index in `added` of the record with this id.
     let mut added_ids: BTreeMap<&str, usize> = BTreeMap::new();
     let mut added: Vec<&Imported> = Vec::with_capacity(page.len());
     for (line, record) in page {

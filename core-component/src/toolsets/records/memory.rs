@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-// The variants are in ascending order: queries sort by it.
+// The variants are in ascending order, because queries sort by this order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
