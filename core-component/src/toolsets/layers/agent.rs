@@ -1,4 +1,4 @@
-//! One agent's memories: who may use them, reading them, changing them.
+//! The memories of one agent: checking access, reading and changing.
 
 use super::agents::names;
 use super::database::{Reader, Writer, collection_of};

@@ -11,7 +11,7 @@ impl Error {
         self
     }
 
-    /// The error if nothing is stored of the agent.
+    /// The error of a call for an agent without memories.
     pub fn no_memories(agent: &str) -> Self {
         let message = format!("there are no memories of agent `{agent}`: check its name");
         Self::new(Code::NotFound, message)

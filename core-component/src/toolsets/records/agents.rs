@@ -1,4 +1,4 @@
-//! The agents that have records in either format.
+//! The names of the agents that have records, in either format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ pub(super) fn reached(
     let warning = match names_in_database(call) {
         Ok(AgentsInDatabase { names: more, warning }) => {
             names.extend(more);
-            // A caller that may use only some agents is told of no other agent.
+            // A caller that may use only some agents is not told that other agents exist.
             warning.filter(|_| call.context.agents.is_none())
         }
         Err(error) => {

@@ -73,7 +73,7 @@ pub(super) struct Output {
 /// Records with their line numbers.
 type Page = Vec<(usize, Imported)>;
 
-/// A line number and what is wrong with the record there.
+/// A line number, and the fault of the record in this line.
 type LineError = (usize, String);
 
 impl Tool for ImportRecords {

@@ -10,7 +10,7 @@ use crate::tool::Call;
 /// note says so.
 const MAX_COUNT: u32 = 100;
 
-/// The most words of the query that are looked for.
+/// The most words of the query for which memories are counted.
 const MAX_WORDS: usize = 10;
 
 /// The memories that a query nearly found.

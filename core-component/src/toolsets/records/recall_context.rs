@@ -194,9 +194,9 @@ fn text(
     text
 }
 
-/// A list item: importance, category and tags on the first line, then the content, indented, so
-/// that its lists and code blocks stay what they are. Category and tags are quoted, because they
-/// may have any character.
+/// A list item: importance, category and tags on the first line, then the content. The content is
+/// indented, so that its lists and code blocks stay inside the item. Category and tags are quoted,
+/// because they may have any character.
 fn item(memory: &Memory, number: usize) -> String {
     let mut text = format!("{number}. {}", memory.importance.name());
     if let Some(category) = &memory.category {

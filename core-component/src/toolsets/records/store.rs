@@ -104,7 +104,7 @@ pub(super) trait Reader {
     ) -> Result<Vec<Memory>, Error>;
 }
 
-/// A reader from which a search can read, too.
+/// A reader that a search can use, too.
 pub(super) trait View: Reader {
     /// Adds the memories as entries of the owner that was last passed to `collector.begin`.
     fn add_to(

@@ -29,7 +29,7 @@ pub(in crate::toolsets::layers) struct Layer {
     /// The number of the layer among the tables of this toolset in the index.
     pub number: u8,
     pub table: &'static str,
-    /// The columns, in the order in which a row is read.
+    /// The columns, in the order in which [`Row`] reads them.
     pub columns: &'static str,
     /// SQL for the text that is searched. Null if the row cannot be read.
     text: &'static str,

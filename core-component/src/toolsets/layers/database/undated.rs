@@ -1,5 +1,4 @@
-//! Rows without a date that can be read. A search between dates leaves them out and reports their
-//! number.
+//! Rows without a readable date. A search between dates leaves them out and reports their number.
 
 use super::reader::Reader;
 use super::search::{Layer, Searched};

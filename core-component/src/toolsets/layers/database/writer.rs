@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
         self.execute(&[statement(sql, parameters)])
     }
 
-    /// Leaves the agent without a task.
+    /// Removes the current task without making it an episode.
     pub fn remove_task(&mut self) -> Result<(), Error> {
         let sql = "DELETE FROM current_task WHERE agent_id = ?1";
         self.forgotten.push(("current_task", vec![OF_TASK]));

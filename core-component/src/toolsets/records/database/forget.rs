@@ -69,8 +69,8 @@ impl RowWriter<'_> {
              OR instr(m.category, ?3) > 0 OR instr(m.tags, ?4) > 0 OR m.original IS NOT NULL) \
              ORDER BY m.key LIMIT ?5"
         );
-        // Tags are stored as JSON that this program wrote, so the text is looked for as this
-        // program writes it in JSON.
+        // Tags are stored as JSON that this program wrote. So the query for tags has the text with
+        // JSON escapes.
         let parameters = [
             Value::Integer(agent),
             Value::Integer(after),

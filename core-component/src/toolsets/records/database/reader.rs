@@ -23,7 +23,7 @@ use crate::toolsets::records::query::{Page, Query, Sort};
 use crate::toolsets::records::stats::{Stats, TOP_TAGS};
 use crate::toolsets::records::store::{Newest, Reader, View, WithAnyTerm};
 
-/// Whether the database has this agent.
+/// Whether the database has this agent. Fails if another agent's name differs only in case.
 pub(in crate::toolsets::records) fn has_agent(
     database: &dyn Connection,
     agent: &str,

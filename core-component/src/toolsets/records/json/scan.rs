@@ -22,7 +22,7 @@ const USUAL: usize = 12;
 pub(super) struct Flaw {
     /// The offset of the fault, in bytes.
     pub at: usize,
-    /// What is wrong. The text begins in lower case: messages put it after `line 3 column 5: `.
+    /// The fault, in lower case: messages put it after `line 3 column 5: `.
     pub what: &'static str,
 }
 
