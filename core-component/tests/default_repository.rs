@@ -1,5 +1,5 @@
-//! Calls of `sessions` that name no repository, and the resources that calls change. A case of the
-//! conformance suite grants exactly one repository.
+//! Calls of `sessions` that name no repository, and the resources that calls change. They cannot be
+//! conformance cases: a case grants exactly one repository.
 
 use agent_memory_core::context::Context;
 use agent_memory_core::storage::Place;
@@ -94,7 +94,8 @@ fn calls_report_the_logs_and_summaries_that_they_change() {
         arguments["agent_name"] = json!("ada");
         arguments["repo_root"] = json!("/a");
         assert_eq!(call(&one, tool, &arguments).changed, changed, "{tool} {arguments}");
-        // With two repositories, the URIs name neither.
+        // A URI names no repository. With two repositories, it would not say which one has changed,
+        // so no URI is reported.
         assert!(call(&two, tool, &arguments).changed.is_empty(), "{tool} {arguments}");
     }
 }

@@ -1,4 +1,4 @@
-//! `forget_memory` over several repositories. A case of the conformance suite grants exactly one.
+//! `forget_memory` over several repositories. A case of the conformance suite can grant only one.
 
 use agent_memory_core::context::Context;
 use agent_memory_core::storage::{Area, Place};

@@ -1,4 +1,4 @@
-//! The index of the memory files, which callers of different reach share.
+//! The index of the memory files. Callers that may use different agents share it.
 
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
@@ -17,7 +17,8 @@ fn call(storage: &InMemoryStorage, agents: Option<&[&str]>, tool: &str, argument
     assert!(!outcome.json().contains("\"code\""), "{}", outcome.json());
 }
 
-/// The collections of the index, each with the bytes of its postings: files have words in common.
+/// The collections of the index, each with the size of its postings. The number of postings would
+/// not show that a file is gone, because files have words in common.
 fn postings(storage: &InMemoryStorage) -> Vec<(String, i64)> {
     let sql = "SELECT collection, sum(length(parts)) FROM segments JOIN postings USING (segment) \
                GROUP BY collection ORDER BY collection";

@@ -1,4 +1,4 @@
-//! What a conformance case does not see of the items: the index of a search, and many items.
+//! Tests of `items` that cannot be conformance cases: the index of a search, and many items.
 
 use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
@@ -32,7 +32,7 @@ impl Scene {
         serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
     }
 
-    /// Puts items of these texts under the keys `0`, `1` and so on.
+    /// Puts one item for each text, under the keys `0`, `1` and so on.
     fn put(&self, namespace: &[&str], texts: &[String], ttl_seconds: Option<u32>) {
         for (chunk, texts) in texts.chunks(100).enumerate() {
             let operation = |(at, text): (usize, &String)| {
@@ -49,7 +49,7 @@ impl Scene {
         }
     }
 
-    /// How many words the index has, in all collections.
+    /// The number of postings in the index, over all collections.
     fn postings(&self) -> u64 {
         let sql = "SELECT count(*) FROM postings";
         let rows = self.0.query_derived_sql(&Place::named("items"), "search.db", sql);
@@ -88,7 +88,7 @@ fn an_item_that_is_removed_leaves_the_index_in_the_same_call() {
         scene.call_as(&Value::Null, time, tool, &arguments);
         let gone = before - scene.postings();
         assert!(gone >= 2, "{tool} at {time}: {gone} words of {before} left");
-        // A put adds a row, and a text that is forgotten leaves the row.
+        // `put_item` adds a row. Forgetting a text keeps the row of its item.
         let rows = if tool == "put_item" || !arguments["text"].is_null() { 61 } else { 60 };
         assert_eq!(scene.rows(), rows, "{tool} at {time}");
     }

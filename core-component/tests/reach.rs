@@ -145,7 +145,8 @@ fn a_name_that_two_mounted_toolsets_share_is_refused_with_both_qualified_names()
     );
 }
 
-/// Descriptions are the same whichever toolsets are mounted, so they cannot know the listed name.
+/// A client lists a shared name with the prefix of its toolset if both toolsets are mounted. A
+/// description is the same in either case, so it cannot give the listed name.
 #[test]
 fn no_description_names_a_tool_that_two_toolsets_share() {
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");

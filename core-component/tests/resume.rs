@@ -1,5 +1,5 @@
-//! `resume_memory` over several repositories and stores. A case of the conformance suite grants exactly
-//! one repository.
+//! `resume_memory` over several repositories, and over many or long documents. A case of the
+//! conformance suite can grant only one repository.
 
 use agent_memory_core::context::Context;
 use agent_memory_core::storage::{Area, Place};
@@ -69,7 +69,7 @@ fn the_last_20_logs_are_told_and_the_heading_says_so_if_there_are_older_ones() {
     let count = " (20 of 20 in the last 20 logs; `read_session` reads more)";
     assert!(last.contains(&heading("2025-01-02 to 2025-01-21", count)), "{last}");
     assert!(last.contains("- 2025-01-21: Question 21?\n- 2025-01-20: Question 20?\n"), "{last}");
-    // A long log ends the reading.
+    // This log alone is longer than the logs that a call reads, so the call reads no earlier log.
     put(22, &format!("{}\n\n- Question 22?", "text ".repeat(60_000)));
     let long = told();
     assert!(long.contains(" in the last log; `read_session` reads more)\n\n"), "{long}");
@@ -98,7 +98,7 @@ fn logs_without_anything_to_go_on_with_hide_no_earlier_work() {
     assert!(warnings.iter().any(|told| told == warning), "{warnings:?}");
 }
 
-/// Many long documents, which a call that reads all of them would take long for.
+/// Stores so many long documents that a call would take long to read them all.
 #[test]
 fn a_text_is_within_its_budget_whatever_is_stored() {
     let storage = MemoryStorage::new();
@@ -120,7 +120,8 @@ fn a_text_is_within_its_budget_whatever_is_stored() {
             let text = answer["text"].as_str().expect("a text");
             let characters = text.chars().count();
             assert!(characters <= 4 * budget, "{arguments}: {characters}");
-            // A part has at most 200 items, which are short here.
+            // A part has at most 200 items. They are short here, so the text does not fill a large
+            // budget.
             assert!(characters > 2 * budget.min(1_500), "{arguments}: {characters}");
         }
     }

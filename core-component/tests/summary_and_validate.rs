@@ -94,7 +94,7 @@ impl CountingStorage {
         self.memory.put(&Place::repository(ROOT), Area::Documents, path, text);
     }
 
-    /// Makes a call as a caller who may use these agents, or all if it is none.
+    /// Makes a call as a caller that may use these agents, or all agents if `agents` is `None`.
     fn call_as(&self, agents: Option<&[&str]>, tool: &str, mut arguments: Value) -> Value {
         let mut context = json!({
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
@@ -241,7 +241,8 @@ fn a_caller_with_access_to_one_agent_learns_nothing_of_another() {
     assert_eq!(repository.changes.get(), 0);
 }
 
-/// The toolset deletes nothing, by design. What `forget_memory` removes is in a file of its own.
+/// The tools of the toolset delete nothing, by design. Only `forget.rs` may delete, for
+/// `forget_memory`.
 #[test]
 fn no_tool_of_sessions_deletes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/toolsets/sessions");
@@ -252,7 +253,7 @@ fn no_tool_of_sessions_deletes() {
             continue;
         }
         let text = std::fs::read_to_string(path).expect("readable");
-        // To tell what was deleted is no deletion.
+        // This pattern matches a deletion to report it, and deletes nothing.
         let told = text.matches("Change::Delete { path, .. }").count();
         assert_eq!(text.matches("Change::Delete").count(), told, "{text}");
         puts += text.matches("Change::Put").count();

@@ -1,4 +1,5 @@
-//! Vectors over several toolsets: what is deleted, what others change, and what a caller may use.
+//! Vectors in several toolsets: after deletions, after changes by others, and for callers of one
+//! agent.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ struct Host {
     seconds: Cell<i64>,
 }
 
-/// A batch of texts.
+/// A batch of texts that the host has claimed, to embed them.
 struct Batch {
     id: String,
     texts: Vec<String>,
@@ -70,7 +71,8 @@ impl Host {
         self.call("store_memory", &memory)["id"].clone()
     }
 
-    /// The passages of the hits of a search with a vector, for a word that no text has.
+    /// The passages of the hits of a search with a vector. No text has the word of the query, so
+    /// only the vector finds hits.
     fn hits(&self, vector: &[f32]) -> Vec<String> {
         let found = self.call_with("search_memory", &json!({"query": "dinghies"}), Some(vector));
         let hits = found["hits"].as_array().expect("hits").iter();
@@ -114,7 +116,7 @@ impl Host {
         serde_json::from_str(outcome.expect("answered").json()).expect("JSON")
     }
 
-    /// Gives all texts that wait their vectors, and returns how many.
+    /// Answers all pending batches with vectors. Returns the number of texts.
     fn embed(&self, vector_of: impl Fn(&str) -> Vec<f32>) -> usize {
         let mut embedded = 0;
         for id in self.pending() {
@@ -146,7 +148,7 @@ fn one(_: &str) -> Vec<f32> {
     vec![1.0]
 }
 
-/// The vector of a text about boats, or of another.
+/// One vector for texts about boats, and another for all other texts.
 fn boats(text: &str) -> Vec<f32> {
     if text.contains("sloop") { vec![0.0, 1.0] } else { vec![1.0, 0.0] }
 }
@@ -166,7 +168,7 @@ fn a_database_without_its_tables_is_made_anew() {
 #[test]
 fn damaged_vectors_are_made_anew_and_a_search_warns_until_then() {
     for (damage, memories) in [
-        // More than one pass reads.
+        // 150 memories are more than one pass reads.
         ("UPDATE vector_documents SET texts = x'01'", 150),
         ("UPDATE vector_collections SET asked = 'x'", 2),
         ("UPDATE vector_version SET version = 'x'", 2),
@@ -376,7 +378,7 @@ fn a_search_without_an_embedder_leaves_vectors_as_they_are() {
     let text = log("2024-12-01", &["The sloop is moored."]);
     host.put(&place, path, &text);
     assert_eq!(host.embed(boats), 1);
-    // As where another branch is checked out for a while.
+    // The log is missing for a while, as after a checkout of another Git branch.
     host.storage.remove(&place, Area::Documents, path);
     host.has_embedder = false;
     host.call("search_memory", &json!({"query": "kite"}));

@@ -1,4 +1,4 @@
-//! The index changes no answer of a search, whatever happens to it.
+//! Whatever happens to the index, a search gives the same answer as without an index.
 
 mod scene;
 mod texts;
@@ -57,7 +57,7 @@ fn no_error_of_the_index_shows() {
         loop {
             for code in [ErrorCode::Busy, ErrorCode::Corrupted] {
                 if is_indexed {
-                    // Something is to be indexed each time.
+                    // A new text gives each search something to index.
                     let text = scene.text(&mut random) + &format!("\n{operation} {code:?}\n");
                     scene.put(&scene.path(operation), &text);
                 } else {
@@ -138,7 +138,7 @@ fn a_dash_in_the_title_of_a_log_does_not_slow_its_indexing() {
     }
     scene.check("kite", "indexing");
     assert_eq!(scene.reads.get(), 102, "the logs and the summaries of two agents");
-    // Half a MiB, where one search indexes a MiB.
+    // The logs have half a MiB. One search indexes up to 1 MiB, so it has indexed all of them.
     scene.check("passport", "after indexing");
     assert_eq!(scene.reads.get(), 2, "no log is read");
 }
@@ -146,7 +146,8 @@ fn a_dash_in_the_title_of_a_log_does_not_slow_its_indexing() {
 #[test]
 fn an_index_of_many_segments_gets_complete() {
     let scene = Scene::new(false);
-    // One search indexes one of them, because its words cost much to find.
+    // One search indexes only one of these logs, because finding words of this script costs much
+    // work.
     let entry = "हिन्दी ".repeat(1_500);
     for number in 0..20 {
         scene.put(&path(number), &format!("# ada\n\n## Context\n\nA kite. {entry}\n"));
@@ -215,11 +216,11 @@ fn documents_that_are_gone_leave_the_index_with_the_next_search() {
     scene.check("kite", "after");
     let gone = "SELECT count(*) FROM segments WHERE length(gone) > 0";
     assert_eq!(scene.rows(gone).expect("rows"), [[json!(1)]]);
-    // The agents that a search leaves out stay.
+    // A search for one agent keeps the logs of other agents in the index.
     let of_bob = "SELECT count(*) > 0 FROM segments WHERE collection = 'bob'";
     scene.search(&json!({"query": "kite", "agent": "ada"}));
     assert_eq!(scene.rows(of_bob).expect("rows"), [[json!(1)]]);
-    // All logs of an agent are removed by hand.
+    // All logs of `bob` are removed by hand.
     (0..24).step_by(3).for_each(|number| scene.remove(&path(number)));
     scene.check("kite", "without the agent");
     assert_eq!(scene.rows(of_bob).expect("rows"), [[json!(0)]]);

@@ -21,14 +21,15 @@ const DATABASE: &str = "search.db";
 pub struct Scene {
     pub memory: InMemoryStorage,
     place: Place,
-    /// Whether the place is a store.
+    /// Whether the place is a store. Otherwise it is a repository.
     is_store: bool,
     pub reads: Cell<usize>,
-    /// How many operations on derived databases there were, and the one that fails.
+    /// The number of operations on derived databases in the call. `fails` has the number of the
+    /// operation that fails, and its error.
     pub operations: Cell<usize>,
     pub fails: Cell<Option<(usize, ErrorCode)>>,
     has_derived: bool,
-    /// The stamp of a file, instead of its version.
+    /// Computes the stamp of a file. If not set, the stamp is a hash of the contents.
     stamp: Option<fn(&Status) -> String>,
 }
 
@@ -52,17 +53,17 @@ impl Scene {
         scene
     }
 
-    /// With so many logs.
+    /// A repository with this number of logs.
     pub fn with_logs(logs: usize) -> Self {
         Self::with(false, logs)
     }
 
-    /// A repository and a store, each with so many documents.
+    /// A repository and a store, each with this number of documents.
     pub fn both(documents: usize) -> [Self; 2] {
         [false, true].map(|is_store| Self::with(is_store, documents))
     }
 
-    /// With this stamp of each file.
+    /// The same scene, in which `stamp` computes the stamp of each file.
     pub fn with_stamp(self, stamp: fn(&Status) -> String) -> Self {
         Self { stamp: Some(stamp), ..self }
     }
@@ -87,7 +88,7 @@ impl Scene {
         self.memory.remove(&self.place, Area::Documents, path);
     }
 
-    /// The same documents in storage without derived databases.
+    /// A scene with the same documents and without derived databases: a search reads all documents.
     pub fn direct(&self) -> Self {
         let direct = Self { has_derived: false, ..Self::new(self.is_store) };
         for (path, contents) in self.memory.documents(&self.place, Area::Documents) {
@@ -114,7 +115,7 @@ impl Scene {
         serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
     }
 
-    /// Asks a question, and compares the answer with that of direct reading.
+    /// Searches, and checks that the answer is the same without an index.
     pub fn check(&self, query: &str, what: &str) -> Value {
         let arguments = json!({"query": query});
         let answer = self.search(&arguments);

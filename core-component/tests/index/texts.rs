@@ -1,6 +1,6 @@
 //! Random texts for the tests of the index.
 
-/// A generator of numbers that are the same each time.
+/// A generator of pseudo-random numbers, the same in each run.
 pub struct Random(pub u64);
 
 impl Random {
@@ -10,7 +10,7 @@ impl Random {
     }
 }
 
-/// Some are common and some are rare.
+/// The words of the texts. `word` gives the first ones most often and the last ones seldom.
 pub const WORDS: [&str; 12] = [
     "the",
     "run",
@@ -31,7 +31,7 @@ pub fn word(random: &mut Random) -> &'static str {
     WORDS[random.below(below)]
 }
 
-/// Two agents have logs.
+/// The path of a log. Every third log belongs to `bob`, the others to `ada`.
 pub fn path(log: usize) -> String {
     let agent = if log.is_multiple_of(3) { "bob" } else { "ada" };
     format!("{agent}/logs/2025-{:02}-{:02}.md", 1 + log / 28 % 12, 1 + log % 28)
@@ -56,7 +56,7 @@ pub fn text(random: &mut Random) -> String {
     text
 }
 
-/// A memory of a store, which may have several parts, and no moment, or one at which it expires.
+/// A memory of a store. It may have several paragraphs, a creation date and an expiry date.
 pub fn memory_text(random: &mut Random) -> String {
     let mut text = String::new();
     if random.below(4) > 0 {

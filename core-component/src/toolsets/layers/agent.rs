@@ -1,4 +1,4 @@
-//! One agent's memories: who may use them, reading them, changing them.
+//! The memories of one agent: checking access, reading and changing.
 
 use super::agents::names;
 use super::database::{Reader, Writer, collection_of};
@@ -39,7 +39,7 @@ impl<'a> Agent<'a> {
         self.call.context
     }
 
-    /// Leaves a follow-up to the host, if there is one.
+    /// Leaves a follow-up, which is a request to a model, to the host, if there is one.
     pub fn leave(&self, follow_up: Option<FollowUp>) {
         self.call.follow_ups.borrow_mut().extend(follow_up);
     }

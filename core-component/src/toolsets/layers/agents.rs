@@ -1,4 +1,4 @@
-//! The agents of the database, to complete a name.
+//! The names of the agents in the database.
 
 use super::database::agent_names;
 use super::error::Error;

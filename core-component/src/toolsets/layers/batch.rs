@@ -1,7 +1,7 @@
 //! Turning recent memories into one summary in the compost.
 //!
-//! The memory that fills the layer is committed first. The summary is made in a transaction of its
-//! own. After a crash between the two, the memories are still recent, and the next add or clear
+//! The recent memory that reaches the capacity is committed first. A second transaction makes the
+//! summary. After a crash between the two, the memories are still recent, and the next add or clear
 //! summarises them.
 //!
 //! A model gets a batch of memories in a follow-up. The memories stay recent until the answer
@@ -17,22 +17,22 @@ use super::settings::{LayersSettings, Summarizer};
 use super::summarize::{MAX_SUMMARY, summarize};
 use crate::follow_up::FollowUp;
 
-/// The most memories of one summary: more than any setting lets gather.
+/// The most memories that one summary replaces: far more than `recent_capacity` allows.
 const MAX_BATCH: u32 = 100_000;
 
 /// Memories that a summary in the compost has replaced.
 pub(super) struct Composted {
     pub compost_id: i64,
     pub count: usize,
-    /// The warning that names the memories of which a built-in summary lacks words. `None` if it
-    /// lacks none.
+    /// The warning that names the memories that a built-in summary has shortened or left out.
+    /// `None` if there are none.
     pub warning: Option<String>,
 }
 
-/// What became of recent memories that reached the capacity.
+/// The result of [`relieve`].
 #[derive(Default)]
 pub(super) struct Relief {
-    /// The oldest memories, if the built-in summariser was used for them.
+    /// The oldest memories, if a built-in summary has replaced them.
     pub composted: Option<Composted>,
     /// Whether a model is asked for a summary, by this call or an earlier one.
     pub is_pending: bool,
@@ -44,12 +44,12 @@ pub(super) struct Relief {
     pub left_out: Option<String>,
 }
 
-/// Makes room if there are as many recent memories as the capacity. Does nothing if another call
-/// has made room already.
+/// Summarises recent memories, or asks for a summary, if their number has reached the capacity.
+/// Does nothing if another call has done so already.
 ///
-/// If a model or the agent is to write the summary, there is time until there are twice as many
-/// memories. Then, or if neither is asked, the built-in summariser takes the oldest memories, also
-/// those that a model is summarising.
+/// If the settings name a model or the agent as the author, the author has time until there are
+/// twice as many memories as the capacity. Otherwise, or after that, the built-in summariser
+/// replaces the oldest memories, even if a model is summarising them.
 pub(super) fn relieve(agent: &Agent<'_>) -> Result<Relief, Error> {
     let settings = agent.settings();
     let capacity = settings.recent_capacity;

@@ -3,14 +3,15 @@
 pub(super) use crate::error::{Code, Error};
 
 impl Error {
-    /// Changes the field that the error is about, if another field than `agent_id` names the agent.
+    /// If the error is about the field `agent_id`, makes it an error about `field`: there the tool
+    /// takes the name of the agent.
     pub fn of_agent_in(mut self, field: &str) -> Self {
         let agents = self.details.iter_mut().filter(|detail| detail.pointer == "/agent_id");
         agents.for_each(|detail| detail.pointer = format!("/{field}"));
         self
     }
 
-    /// The error if nothing is stored of the agent.
+    /// The error of a call for an agent without memories.
     pub fn no_memories(agent: &str) -> Self {
         let message = format!("there are no memories of agent `{agent}`: check its name");
         Self::new(Code::NotFound, message)

@@ -12,7 +12,7 @@ use crate::tool::{Call, Checked, Forget};
 
 pub(super) const FORGET: Forget = Forget { toolset: "layers", run };
 
-/// Removes what is wanted from the layers of all agents that the caller may use.
+/// Removes the wanted text or row from the layers of all agents that the caller may use.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     if matches!(forgetting.wanted, Wanted::Record(_) | Wanted::Document(_)) {
         return Ok(());

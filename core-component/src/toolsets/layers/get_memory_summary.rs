@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 
 /// The most entries of each layer in an answer, the latest ones. If entries are long, there are
-/// fewer: the text and the lists both have each entry, and all has to fit in an answer.
+/// fewer, because each entry is in the text and in a list of the answer.
 const CORE: usize = 50;
 const RECENT: u32 = 10;
 const EPISODES: u32 = 5;
@@ -180,13 +180,13 @@ fn add(text: &mut String, title: &str, count: i64, reads: &str, items: Vec<Strin
     }
 }
 
-/// The current task, and since when it is the current one.
+/// The current task, with the moment of its start.
 pub(super) fn task_text(current: &CurrentTask) -> String {
     let since = current.started_at.map(|start| format!(" (since {})", minute(start)));
     format!("{}{}", current.task, since.unwrap_or_default())
 }
 
-/// A text, after its moment if there is one.
+/// The text, with its moment in front if there is one.
 pub(super) fn dated(moment: Option<Timestamp>, text: &str) -> String {
     moment.map_or_else(|| text.to_owned(), |moment| format!("{}: {text}", minute(moment)))
 }

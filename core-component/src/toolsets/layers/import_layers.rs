@@ -11,7 +11,7 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The most entries that one call imports.
 const MAX_ENTRIES: usize = 2_000;
 
-/// The most faults that an error names.
+/// The most faulty lines that an error names.
 const MAX_TOLD: usize = 10;
 
 pub(super) struct ImportLayers;

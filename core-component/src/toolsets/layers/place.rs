@@ -1,4 +1,4 @@
-//! The place of the layers.
+//! The place of the layers: the database that a host lends to this toolset.
 
 use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use super::error::Error;
@@ -8,13 +8,13 @@ use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// The label of the place of the layers.
+/// The label by which hosts and the core name the place.
 pub(super) const LABEL: &str = "layers";
 
 /// The name of the database in this place.
 pub(super) const DATABASE: &str = "agent_memory.db";
 
-/// The description of the place for hosts.
+/// The place, as it is described to hosts.
 pub(super) const FILE: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Database of the layers",

@@ -1,4 +1,4 @@
-//! The part of a resumption that comes from the layers of an agent.
+//! The layers of an agent, as a part of the answer to `resume_memory`.
 
 use super::agent::Agent;
 use super::agents::names;

@@ -1,4 +1,4 @@
-//! The prompt with which a session starts: an agent's memory.
+//! The prompt `resume_session`, which starts a session with an agent's memory.
 
 use super::agent::Agent;
 use super::error::Error;

@@ -1,7 +1,7 @@
 //! The memories of one agent, as entries of a search.
 //!
-//! There are few core and recent memories and one task: a search reads them all. For episodes and
-//! for the compost there is an index.
+//! There are few core and recent memories and one task: a search reads them all. Episodes and the
+//! compost have an index.
 
 use super::agent::Agent;
 use super::agents::names;
@@ -109,7 +109,8 @@ impl<'a> Few<'a> {
         Self { collection, vectors, is_whole: true }
     }
 
-    /// Notes the text of a memory, and adds its similarity to the entry.
+    /// Notes the text of the entry, so that it gets a vector if it has none. Returns the entry with
+    /// its similarity to the query.
     fn with_similarity(&mut self, id: i64, entry: Entry) -> Entry {
         self.vectors.note(id, number_of(&entry.text), [&entry.text[..]].into_iter());
         Entry { similarity: self.vectors.of_text(&entry.text), ..entry }
@@ -144,7 +145,8 @@ fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDoc
     })
 }
 
-/// Reads the rows of one layer that `keys` has, into their places in `read`.
+/// Reads the rows of one layer whose keys are in `keys`. Puts each row at the index of its key in
+/// `read`.
 fn fill<T: Searched>(
     read: &mut [Option<ReadEntries>],
     keys: &[&DocumentKey],
@@ -214,8 +216,8 @@ impl Layers<'_> {
         Ok(())
     }
 
-    /// Adds memories, which have to be in the order of their ids. If the work of the search is used
-    /// up, adds only the newest.
+    /// Adds memories, which have to be in the order of their ids. If the budget of the search is
+    /// used up, adds only the newest.
     fn add_all(
         &self,
         section: &str,

@@ -60,8 +60,8 @@ pub(super) struct Output {
     // The value of `from` for the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u32>,
-    // Where nothing was found, or too much for an answer: how to find more, and which agents there
-    // are.
+    // How to find more, if nothing was found or if matches did not fit into the answer. If nothing
+    // was found, also which agents there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     // Warnings about rows that cannot be read, and about matches that dates leave out.
@@ -136,8 +136,9 @@ struct Page {
 }
 
 impl Page {
-    /// The items of the page that fit into an answer, and where the page was cut. `items` has one
-    /// item more than the page if there are more.
+    /// Takes the items of the page from `items`, as many as fit into an answer, and returns how the
+    /// page was cut. `items` begins with the first match. It has an item after the page if there is
+    /// a next page.
     fn of<T: Serialize>(&self, items: Vec<T>) -> (Vec<T>, Cut) {
         let mut items: Vec<T> = items.into_iter().skip(self.from as usize).collect();
         let has_more = items.len() > self.limit as usize;
@@ -157,7 +158,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Adds the cut of the second list of an answer.
+    /// Adds the cut of the second list of an answer, the compost.
     fn add(&mut self, other: Self) {
         self.left_out += other.left_out;
         self.next = [self.next, other.next].into_iter().flatten().min();

@@ -104,7 +104,7 @@ fn add_episode(writer: &mut Writer<'_>, before: &Task) -> Result<i64, Error> {
     writer.add_episode(&episode(before, ended_at), Some(TAG))
 }
 
-/// This moment, or the start of the task if that is later: a clock may run backwards.
+/// `now`, or the start of the task if the start is later: a clock may be set back.
 fn end_of(started_at: Option<Timestamp>, now: Timestamp) -> Timestamp {
     started_at.map_or(now, |start| start.max(now))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, de};
 use crate::context::Context;
 use crate::toolset::{Setting, Takes};
 
-/// The default capacity, which spec 002 gives.
+/// The default of `recent_capacity`, as in spec 002.
 const CAPACITY: u32 = 10;
 const LEAST_CAPACITY: u32 = 2;
 const MOST_CAPACITY: u32 = 100;
@@ -45,7 +45,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The settings of a call. The file is missing: only the host knows it.
+/// The settings in the context of a call. The setting `file` is not among them: only the host uses
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LayersSettings {
@@ -102,7 +103,7 @@ pub(super) enum Summarizer {
 }
 
 impl Summarizer {
-    /// The value of the setting. The table `layers_summaries` has it, too.
+    /// The value of the setting, which is also stored in the table `layers_summaries`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",

@@ -17,7 +17,7 @@ pub(super) const MAX_SUMMARY: usize = 1_000;
 /// word.
 const MAX_BUILT_IN: usize = 2_000;
 
-/// The least characters of a shortened memory. Before memories become shorter, some are left out.
+/// A memory is shortened to no fewer characters than this. Instead, some memories are left out.
 const MIN_PART: usize = 40;
 
 /// The characters that are kept free for an ending such as `; and 100000 more.`
@@ -42,7 +42,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The warning that names the memories of which the summary lacks words. `None` if it lacks
+    /// The warning that names the memories that were shortened or left out. `None` if there are
     /// none.
     pub fn warning(&self) -> Option<String> {
         let lost =
@@ -105,7 +105,7 @@ pub(super) fn summarize(memories: &[Memory]) -> Summary {
     summary
 }
 
-/// The indexes of the parts that are not empty, each text once, sorted by weight.
+/// The indexes of the parts that are not empty, each text once, in the order of [`by_weight`].
 fn distinct(parts: &[String]) -> Vec<usize> {
     let mut said = BTreeSet::new();
     let mut order = by_weight(parts);
@@ -152,9 +152,11 @@ fn shortened(part: &str, most: usize) -> String {
         let end = part.char_indices().nth(most).map_or(part.len(), |(at, _)| at);
         let bounds = part.split_word_bound_indices().map(|(at, _)| at);
         let bound = bounds.take_while(|at| *at <= end).last().unwrap_or_default();
-        // A long word, such as a URL, is cut, so that its beginning stays.
+        // If the last word is so long that half of the text would be lost, such as a URL, the cut
+        // is inside the word.
         let cut = if bound > end / 2 { bound } else { end };
-        // In the shorter text, a full stop may end a sentence that it did not end before.
+        // In the shorter text, a full stop may end a sentence that it did not end before. So the
+        // sentences are joined again.
         let text = joined(&part[..cut]);
         format!("{}…", text.trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—".contains(c)))
     };
@@ -196,8 +198,8 @@ fn without_end(sentence: &str) -> String {
     sentence[..end].chars().chain(rest).collect::<String>().trim_end().to_owned()
 }
 
-/// The indexes of the parts, sorted by the share of their words that other parts have, too, the
-/// largest share first. Of parts with equal shares, the newest comes first.
+/// The indexes of the parts, sorted by how many other parts have each of their words, on average.
+/// The highest average comes first. Of parts with equal averages, the newest comes first.
 fn by_weight(parts: &[String]) -> Vec<usize> {
     let long = |part: &String| -> BTreeSet<String> {
         words(part).into_iter().filter(|word| word.chars().count() >= MIN_WORD).collect()

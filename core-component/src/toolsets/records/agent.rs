@@ -1,5 +1,4 @@
-//! One agent's memories: which format they are stored in, who may use them, reading and changing
-//! them.
+//! The memories of one agent: their format, checking access, reading and changing.
 
 use std::cell::OnceCell;
 
@@ -100,7 +99,7 @@ impl<'a> Agent<'a> {
             let view = database.begin(Mode::Read)?;
             let reader = RowReader::new(&*view, self.name)?;
             // Without rows, the memories may be in a file by now: a conversion to JSON may have
-            // ended since the file was looked for.
+            // ended after this call looked for the file.
             if reader.has_agent() || !self.has_file()? {
                 return read(&reader);
             }
@@ -197,7 +196,7 @@ impl<'a> Agent<'a> {
         Ok(output)
     }
 
-    /// Notes that the agent's resources have changed, and leaves the changed texts to the embedder.
+    /// Notes that the agent's resources have changed, and asks the host to embed the agent's texts.
     pub(super) fn note_change(&self) {
         self.call.leave_vectors(&Owner::new("records").with_agent(self.name));
         self.call.changed.borrow_mut().extend(changed_by(self.name));
@@ -263,9 +262,9 @@ impl<'a> Agent<'a> {
         })
     }
 
-    /// The message about rows of an agent that also has a file, with other records. Calls use the file,
-    /// so the rows are hidden. An interrupted conversion to SQLite leaves such rows, or another program
-    /// creates the file after a conversion.
+    /// The message about rows that the agent's file hides: calls use the file, which has other
+    /// records. Either an interrupted conversion to SQLite has left the rows, or another program
+    /// has created the file after a conversion.
     pub fn hidden_rows(&self) -> Result<Option<String>, Error> {
         if !self.has_file()? || !self.has_rows_of_same_case()? {
             return Ok(None);
@@ -274,8 +273,8 @@ impl<'a> Agent<'a> {
         let view = database.begin(Mode::Read)?;
         let rows = AgentRows::new(&*view, self.name);
         let Some(stored) = rows.find()? else { return Ok(None) };
-        // Without a file nothing is hidden: a conversion to SQLite may have ended since the file
-        // was looked for.
+        // Without a file nothing is hidden: a conversion to SQLite may have ended after this call
+        // looked for the file.
         let Some(file) = self.file()? else { return Ok(None) };
         if self.are_in_file(&rows, &stored, &file)? {
             return Ok(None);

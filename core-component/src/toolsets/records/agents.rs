@@ -1,4 +1,4 @@
-//! The agents that have records in either format.
+//! The names of the agents that have records, in either format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,8 @@ pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
 }
 
 /// Returns the names of the agents that have records and that the caller may use, and a warning if
-/// agents of the database are left out. `verb` says for the warning what was not done with their
-/// records, such as `searched`.
+/// agents of the database are left out. The warning says that their records were not `verb`, such
+/// as `searched`.
 pub(super) fn reached(
     call: &Call<'_>,
     files: &Files,
@@ -39,7 +39,7 @@ pub(super) fn reached(
     let warning = match names_in_database(call) {
         Ok(AgentsInDatabase { names: more, warning }) => {
             names.extend(more);
-            // A caller that may use only some agents is told of no other agent.
+            // A caller that may use only some agents is not told that other agents exist.
             warning.filter(|_| call.context.agents.is_none())
         }
         Err(error) => {
@@ -52,7 +52,8 @@ pub(super) fn reached(
 }
 
 /// The sentences that say which agents there are, for an answer without memories. `None` for a
-/// caller that may use only one agent, or if the agents cannot be listed, which becomes a warning.
+/// caller that may use only one agent. Also `None` if the agents cannot be listed: then a warning
+/// is added to `warnings`.
 pub(super) fn there_are(
     call: &Call<'_>,
     agent: &str,
@@ -85,8 +86,8 @@ fn not_listed(error: &Error) -> String {
 pub(super) struct AgentsInDatabase {
     /// The valid names of agents that have rows.
     pub names: BTreeSet<String>,
-    /// The warning about agents whose names another program wrote and no call can use. `None` if
-    /// all names are valid.
+    /// The warning about agents with invalid names, which another program wrote. No call can use
+    /// these agents. `None` if all names are valid.
     pub warning: Option<String>,
 }
 
@@ -121,9 +122,10 @@ fn invalid_names(invalid: &[String], unreadable: usize) -> Option<String> {
 
 /// The files of agents in the directory of records.
 pub(super) struct Files {
-    /// The names of all entries without the ending `.json`, in the order of the directory.
+    /// The names of the entries that end with `.json`, without this ending, in the order of the
+    /// directory.
     names: Vec<String>,
-    /// The names and sizes of the entries that are files, by the name in lower case.
+    /// The entries of `names` that are files, with their sizes. The key is the name in lower case.
     by_folded: BTreeMap<String, Vec<(String, u64)>>,
 }
 

@@ -19,11 +19,11 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The number of records that are inserted at once.
 const BATCH: usize = 1_000;
 
-/// The end of the name of the file that a conversion to SQLite leaves, after `<agent>.json`.
+/// The suffix that a conversion to SQLite adds to the name of the file: `<agent>.json.converted`.
 pub(super) const CONVERTED_END: &str = ".converted";
 
-/// The end of the name of the document with the rows of an interrupted conversion, after
-/// `<agent>.json`.
+/// The suffix of the document that saves the rows of an interrupted conversion:
+/// `<agent>.json.hidden`.
 pub(super) const HIDDEN_END: &str = ".hidden";
 
 pub(super) struct ConvertRecords;
@@ -98,8 +98,8 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     copy_to_rows(agent, lock, file).map_err(|error| after_keeping(has_kept, error))
 }
 
-/// Copies the file to rows and moves it out of the way. In a database, both are one transaction. In
-/// files, other calls use the file until it is renamed at the end.
+/// Copies the file to rows and moves it out of the way. On a database server, both are one
+/// transaction. On a file system, other calls use the file until it is renamed at the end.
 fn copy_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     let version = file.version.as_deref().unwrap_or_default();
     let Some(database) = agent.database(true)? else { return Err(Error::no_records(agent.name)) };
@@ -123,8 +123,9 @@ fn copy_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let expects = version.to_owned();
     let area = Area::Documents;
     if agent.tree.has_atomic_commits() {
-        // The commit of the rows makes these changes, too: between two commits, another server could
-        // change the file. The copy replaces that of an earlier conversion.
+        // The commit of the rows also commits these changes: between two commits, another server
+        // could change the file. The copy replaces the copy of an earlier conversion, if there is
+        // one.
         let copy = Change::Copy { area, from: from.clone(), to, expects: expects.clone() };
         lock.commit(&[copy, Change::Delete { area, path: from, expects }])?;
         rows.forget_copy(key)?;
@@ -137,17 +138,17 @@ fn copy_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let rename = Change::Rename { area, from, to, expects };
     lock.commit(&[rename]).map_err(|failed| Error::from(failed).after_change())?;
     agent.note_change();
-    // Clears the note that the rows are a copy of the file. If another program creates a file at
-    // this path later, that file has other contents.
+    // Clears the note that the rows are a copy of the file. Otherwise, if another program creates a
+    // file at this path later, the rows would count as an old copy of it.
     let transaction = database.begin(Mode::Write(Some(&scope))).map_err(after_change)?;
     AgentRows::new(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
     Ok(converted)
 }
 
-/// Converts an agent's rows to a file. In a database, both are one transaction, which also deletes the
-/// copy that an earlier conversion to rows has left. In files, other calls use the file as soon as it
-/// exists; the rows are deleted last.
+/// Converts an agent's rows to a file. On a database server, one transaction writes the file,
+/// deletes the rows, and deletes the copy that an earlier conversion to rows has left. On a file
+/// system, other calls use the file as soon as it exists, and the rows are deleted last.
 fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     let is_one_commit = agent.tree.has_atomic_commits();
     let converted = converted_path(agent);
@@ -179,8 +180,8 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     Ok(Output::new(true, records))
 }
 
-/// Answers for an agent that is in SQLite already. Clears the note that the rows are a copy of a
-/// file, which an interrupted conversion may have left.
+/// Answers for an agent whose records are rows already. Clears the note that the rows are a copy of
+/// a file, which an interrupted conversion may have left.
 fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
@@ -196,8 +197,8 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     Ok(Output::new(false, records))
 }
 
-/// Answers for an agent that is in JSON already. Deletes the rows that an interrupted conversion
-/// may have left.
+/// Answers for an agent whose records are in a file already. Deletes the rows that an interrupted
+/// conversion may have left.
 fn already_file(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     let has_kept = keep_left_rows(agent, lock, file)?;
     delete_all_hidden(agent, file).map_err(|error| after_keeping(has_kept, error))?;
@@ -216,12 +217,13 @@ fn delete_all_hidden(agent: &Agent<'_>, file: &JsonFile) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the rows that an interrupted conversion has left to a document, if the agent's file has
-/// other records. Returns whether it did.
+/// If an interrupted conversion has left rows, and the agent's file has other records, saves the
+/// rows in a document. Returns whether it saved them.
 ///
-/// Most often the file was changed since, and the rows are old. But the conversion may also have
-/// renamed its file, and another program has created this one: then nothing else has the records. In
-/// a database no other program creates a file, so the rows are old.
+/// Most often the file was changed after the conversion, and the rows are old. But the conversion
+/// may have renamed the file, and another program may have created a new one: then only the rows
+/// have the records. On a database server, no other program creates a file, so the rows are always
+/// old.
 fn keep_left_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<bool, Error> {
     if agent.tree.has_atomic_commits() || !agent.has_rows()? {
         return Ok(false);
@@ -246,7 +248,7 @@ fn keep_left_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Resu
     }
 }
 
-/// The error of a call that may have [written](keep_left_rows) rows to a document.
+/// Adds to the error that something has changed, if [`keep_left_rows`] has saved rows.
 fn after_keeping(has_kept: bool, error: Error) -> Error {
     if has_kept { error.after_change() } else { error }
 }

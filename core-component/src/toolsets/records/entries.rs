@@ -12,8 +12,8 @@ use crate::storage::Place;
 use crate::time::Timestamp;
 use crate::tool::Call;
 
-/// Removes memories from the index by their keys. The memories, or texts of them, were deleted for
-/// good.
+/// Removes memories from the index by their keys, after they or parts of their texts were deleted
+/// for good.
 pub(super) fn forget(call: &Call<'_>, agent: &str, keys: &[i64]) {
     index::forget_rows(call.storage, &place(), agent, keys);
 }
@@ -59,7 +59,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds the memories of a file without using the index, because a record of the file is
-    /// damaged. If the work of the search is used up, only the newest memories are added, and the
+    /// damaged. If the budget of the search is used up, only the newest memories are added, and the
     /// others are reported as skipped.
     pub fn add_all(&self, mut memories: Vec<Memory>, collector: &mut Collector<'_>) {
         memories.sort_by_key(|memory| memory.kind);
@@ -110,8 +110,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The facts about a memory that the index stores. The group is the memory's type: entries of one
-/// type follow one another.
+/// The facts about a memory that the index stores. `group` is the memory's type: only memories of
+/// one type count as neighbours.
 pub(super) fn facts(memory: &Memory) -> Facts {
     Facts {
         written: Some(Written::At(memory.created_at)),

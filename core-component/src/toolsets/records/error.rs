@@ -5,13 +5,13 @@ pub(super) use crate::error::{Code, Error};
 use crate::tool::Call;
 use crate::version::is_current;
 
-/// The remedy for a message, if a setting of the host is the limit.
+/// The remedy that an error names if a setting of the host is the limit.
 pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
 impl Error {
-    /// The error of a change that would exceed a limit of the agent. `size` is what the agent would
-    /// have after the change, and `limit` is what is allowed.
+    /// The error of a change that would exceed a limit of the agent. `size` is the number of
+    /// memories or bytes after the change. `limit` is the limit with its unit.
     pub fn over_limit(agent: &str, size: u64, limit: &str, remedy: &str) -> Self {
         let message = format!(
             "agent `{agent}` would have {size}, and at most {limit} are allowed: delete memories, or \

@@ -75,8 +75,8 @@ impl Tool for ExportRecords {
                 Position::parse(cursor).ok_or_else(|| invalid_cursor(&agent, cursor))?
             }
         };
-        // A conversion to JSON may end after the file was looked for and before the rows are. Then
-        // the second attempt finds the file.
+        // A conversion to JSON may end between the search for the file and the search for the rows.
+        // Then the second attempt finds the file.
         for _ in 0..2 {
             if let Some(file) = agent.file()? {
                 return match &input.cursor {

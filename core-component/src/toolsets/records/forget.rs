@@ -19,16 +19,16 @@ use crate::storage::database::Mode;
 use crate::storage::{Area, Change, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Tree};
 use crate::tool::{Call, Checked, Forget};
 
-/// The ends of the names of the agent's file, of its backup, and of the documents that a conversion
-/// leaves, after `<agent>.json`.
+/// The suffixes after `<agent>.json`: of the file itself, of its backup, and of the documents that
+/// conversions leave.
 const ENDS: [&str; 4] = ["", ".backup", CONVERTED_END, HIDDEN_END];
 
-/// Looking through the strings of JSON takes this many times as much work as plain text.
+/// The work to search the strings of JSON, as a multiple of the work to search plain text.
 const OF_JSON: u64 = 3;
 
 pub(super) const FORGET: Forget = Forget { toolset: "records", run };
 
-/// Removes what is wanted from the records of all agents that the caller may use.
+/// Removes the wanted text or record from the data of all agents that the caller may use.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     if matches!(forgetting.wanted, Wanted::Row { .. } | Wanted::Document(_)) {
         return Ok(());
@@ -56,7 +56,7 @@ fn leave(what: &str, error: &Error, forgetting: &mut Forgetting<'_>) {
     ));
 }
 
-/// The agents that have a file or a copy of it. An agent may have nothing but a copy.
+/// The agents that have a file or a copy of it. Some agents have only a copy.
 fn agents_of_copies(call: &Call<'_>, tree: &dyn Tree) -> Result<BTreeSet<String>, Error> {
     let entries = tree.list(Area::Documents, "")?.unwrap_or_default().into_iter();
     let files = entries.filter(|entry| entry.status.kind == EntryKind::File);
@@ -93,9 +93,9 @@ impl OfAgent<'_> {
         }
     }
 
-    /// Removes what is wanted from a file. Returns whether the file was changed, which is false in
-    /// a dry run. Reports the records of the agent's own file by their ids. For a copy, or a text
-    /// outside of records, reports the path.
+    /// Removes the wanted text or record from a file. Returns whether the file was changed, which
+    /// is false in a dry run. Reports the records of the agent's own file by their ids. For a copy,
+    /// or a text outside of records, reports the path.
     fn forget_in_file(
         &self,
         path: &str,
@@ -144,15 +144,16 @@ impl OfAgent<'_> {
         Ok(self.agent.tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES)?)
     }
 
-    /// Removes what is wanted from the agent's rows. Returns whether rows were changed, which is
-    /// false in a dry run.
+    /// Removes the wanted text or record from the agent's rows. Returns whether rows were changed,
+    /// which is false in a dry run.
     fn forget_in_rows(&self, forgetting: &mut Forgetting<'_>) -> Result<bool, Error> {
         if !self.agent.has_rows()? {
             return Ok(false);
         }
         let wanted = forgetting.wanted;
         let dry_run = forgetting.dry_run;
-        // The next conversion may delete rows that an earlier one has left, also after this change.
+        // An interrupted conversion may have left these rows as a copy of the file. This change
+        // keeps the note of it, so that the next conversion may still delete the rows.
         let are_hidden = self.agent.has_file()?;
         let forgotten = match self.agent.database(false)? {
             None => return Ok(false),

@@ -73,7 +73,7 @@ pub(super) struct Output {
 /// Records with their line numbers.
 type Page = Vec<(usize, Imported)>;
 
-/// A line number and what is wrong with the record there.
+/// A line number, and the fault of the record in this line.
 type LineError = (usize, String);
 
 impl Tool for ImportRecords {
@@ -126,7 +126,7 @@ fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Resu
     let mut output = Output::default();
     let mut conflicts = Vec::new();
     let mut replaced = BTreeSet::new();
-    // By id, the index in `added` of the record with this id.
+    // For each id, the index in `added` of the record with this id.
     let mut added_ids: BTreeMap<&str, usize> = BTreeMap::new();
     let mut added: Vec<&Imported> = Vec::with_capacity(page.len());
     for (line, record) in page {

@@ -22,8 +22,8 @@ pub(super) struct WriteAgent {
 }
 
 impl WriteAgent {
-    /// Takes the named agent, or `default`. Calls of a caller with exactly one agent always name
-    /// it. `done` says for the note what the tool has done, such as `stored`.
+    /// Takes the agent `named`, or `default`. For a caller that may use only one agent, `named` is
+    /// never `None`. The note begins with `done`, such as `stored`.
     pub fn new(named: Option<AgentName>, done: &str) -> Self {
         let note = named.is_none().then(|| {
             format!("{done} for agent `{DEFAULT_AGENT}`: give `agent_id` to name another")

@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-// The variants are in ascending order: queries sort by it.
+// The variants are in ascending order, because queries sort by this order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -149,8 +149,8 @@ struct Versioned<'a> {
 }
 
 impl Memory {
-    /// Sets the time of a change. The change also counts as the latest access, so that a recall
-    /// shows what was just corrected.
+    /// Sets the time of a change. The change also counts as the latest access, so that
+    /// `recall_context` returns a memory that was just corrected.
     pub fn touch(&mut self, now: Timestamp) {
         self.updated_at = now.max(self.created_at);
         self.accessed_at = self.updated_at;

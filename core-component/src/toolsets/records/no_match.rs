@@ -6,10 +6,11 @@ use super::store::{Reader, WithAnyTerm};
 use crate::listing::listed;
 use crate::tool::Call;
 
-/// The count of memories with some of the query's words goes up to this number.
+/// Memories with some of the query's words are counted up to this number. If there are more, the
+/// note says so.
 const MAX_COUNT: u32 = 100;
 
-/// The most words of the query that are looked for.
+/// The most words of the query for which memories are counted.
 const MAX_WORDS: usize = 10;
 
 /// The memories that a query nearly found.
@@ -76,8 +77,8 @@ pub(super) fn past_the_end(offset: u64, total: u64) -> String {
     format!("`offset` {offset} is behind the last of {total} {matches}: begin with 0")
 }
 
-/// Returns those of `ids` that no memory has. With each id comes the id that was probably meant:
-/// the id in lower case, if a memory has that.
+/// Returns the `ids` that no memory has, each with the id that was probably meant: the same id in
+/// lower case, if a memory has it.
 pub(super) fn unknown_ids(
     reader: &dyn Reader,
     ids: &[String],

@@ -1,16 +1,16 @@
-//! The place of the records.
+//! The place of the records: the directory that a host lends to this toolset, with its database.
 
 use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use crate::sql::DatabaseDescription;
 use crate::toolset::{PlaceDescription, PlaceKind};
 
-/// The label of the place of the records.
+/// The label by which hosts and the core name the place.
 pub(super) const LABEL: &str = "records";
 
 /// The name of the database in this place.
 pub(super) const DATABASE: &str = "memories.db";
 
-/// The description of the place for hosts.
+/// The place, as it is described to hosts.
 pub(super) const DIRECTORY: PlaceDescription = PlaceDescription {
     label: LABEL,
     title: "Directory of the records",

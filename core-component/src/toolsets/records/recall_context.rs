@@ -40,19 +40,19 @@ fn default_limit() -> u32 {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    // The memories as Markdown, by type, those of high importance first within a type.
+    // The memories as Markdown, grouped by type. Within a type, high importance comes first.
     context: String,
-    // What the text lacks of each memory, in the order of the text.
+    // The fields of each memory that `context` does not show, in the order of `context`.
     memories: Vec<Recalled>,
     count: usize,
     // The number of the agent's memories that are not archived.
     total: u64,
-    // Warnings about records that cannot be read, an access that could not be recorded, and hidden
-    // rows.
+    // Warnings about records that cannot be read, an access that could not be recorded, and rows
+    // that a file of the agent hides.
     warnings: Vec<String>,
 }
 
-// The fields of a memory that are not in the text.
+// The fields of a memory that the text does not show.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::tool::without_required)]
@@ -194,9 +194,9 @@ fn text(
     text
 }
 
-/// A list item: importance, category and tags on the first line, then the content, indented, so
-/// that its lists and code blocks stay what they are. Category and tags are quoted, because they
-/// may have any character.
+/// A list item: importance, category and tags on the first line, then the content. The content is
+/// indented, so that its lists and code blocks stay inside the item. Category and tags are quoted,
+/// because they may have any character.
 fn item(memory: &Memory, number: usize) -> String {
     let mut text = format!("{number}. {}", memory.importance.name());
     if let Some(category) = &memory.category {

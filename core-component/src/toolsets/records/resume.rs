@@ -1,4 +1,4 @@
-//! The part of a resumption that comes from the memories of an agent.
+//! The memories of an agent, as a part of the answer to `resume_memory`.
 
 use super::agent::Agent;
 use super::agents::{Files, reached};
@@ -11,7 +11,7 @@ use crate::resume::{Part, Parts, Rank};
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Resume};
 
-/// The most memories of each type that a resumption reads.
+/// The most memories of each type that one call reads.
 const MOST: u32 = 30;
 
 pub(super) const RESUME: Resume =

@@ -44,7 +44,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The settings of a call. The directory is missing: only the host knows it.
+/// The settings in the context of a call. The setting `directory` is not among them: only the host
+/// uses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RecordsSettings {

@@ -24,8 +24,8 @@ pub(super) struct Imported {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WithAnyTerm {
     pub count: u32,
-    /// The number of memories that were looked at, the newest. `None` if all memories were looked
-    /// at.
+    /// The number of memories that were looked at, if these were only the newest. `None` if all
+    /// memories were looked at.
     pub of_newest: Option<u64>,
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Newest<K> {
 }
 
 impl<K> Newest<K> {
-    /// Takes the newest memories, as many as have at most 2 MiB together. `memories` come newest
-    /// first, each with its size in bytes.
+    /// Takes the newest memories that have at most 2 MiB together. `memories` come newest first,
+    /// each with its size in bytes.
     pub fn from_memories(memories: impl Iterator<Item = (K, u64)>) -> Self {
         let mut keys = Vec::new();
         let mut room = 2_u64 << 20;
@@ -78,7 +78,7 @@ pub(super) trait Reader {
         None
     }
 
-    /// Returns those of `ids` that memories of the agent have.
+    /// Returns the `ids` that memories of the agent have.
     ///
     /// # Errors
     ///
@@ -104,9 +104,9 @@ pub(super) trait Reader {
     ) -> Result<Vec<Memory>, Error>;
 }
 
-/// A reader from which a search can read, too.
+/// A reader that a search can use, too.
 pub(super) trait View: Reader {
-    /// Adds the memories to the entries of the owner that `collector` began last.
+    /// Adds the memories as entries of the owner that was last passed to `collector.begin`.
     fn add_to(
         &self,
         search: &Search<'_>,
@@ -157,7 +157,7 @@ pub(super) trait Writer: Reader {
 pub(super) enum Purpose {
     /// The caller asked for the change: the file before the change becomes the backup.
     Change,
-    /// The change is a further page of a change of which the first page made the backup.
+    /// The change is a later page of a change. Its first page has made the backup.
     Continuation,
     /// The change records an access: backup and `updated_at` of the file stay as they are.
     Access,

@@ -102,8 +102,8 @@ fn names(view: &dyn Transaction, sql: &str, with: Vec<Value>) -> Result<Vec<Stri
     rows.map(|mut row| into_text(row.swap_remove(0))).collect()
 }
 
-/// Takes a lease of a batch for `seconds`. Returns false if another host has a lease, or if the
-/// batch is no longer stored.
+/// Takes a lease of a batch for `seconds`, so that no other host asks a model for the same summary.
+/// Returns false if another host has a lease, or if the batch is no longer stored.
 pub(in crate::toolsets::layers) fn lease(
     transaction: &dyn Transaction,
     batch: i64,

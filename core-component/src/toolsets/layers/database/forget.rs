@@ -26,10 +26,10 @@ const LAYERS: [Layer; 5] = [
 /// The table in which no two texts of an agent are equal.
 const CORE: &str = "core_memories";
 
-/// The table whose rows can be in a batch.
+/// The table whose rows can be in a batch, which waits for a model's summary.
 const RECENT: &str = "recent_memories";
 
-/// Some rows of an agent.
+/// The rows of an agent that have the text to forget, or the row to forget.
 #[derive(Debug, Default)]
 pub(in crate::toolsets::layers) struct Rows {
     /// The ids of the rows, by the name of their layer.
@@ -71,7 +71,7 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Puts a mark in the place of a text in all layers, in at most `most` rows of each layer.
+    /// Replaces a text by the mark [`REMOVED`] in all layers, in at most `most` rows of each layer.
     /// Returns the rows that had the text.
     pub fn forget(&mut self, secret: &str, most: u32) -> Result<Rows, Error> {
         let found = self.reader().with_text(secret, most)?;
@@ -126,7 +126,8 @@ impl Writer<'_> {
 
     fn note_forgotten(&mut self, table: &'static str, ids: Vec<i64>) -> Result<(), Error> {
         if table == RECENT {
-            // The batch has a digest of the old texts. The next add makes another batch.
+            // The batch has a digest of the old texts, so a model's summary of them could not be
+            // used. The next add makes another batch.
             self.remove_batch()?;
         }
         let ids = if table == "current_task" { vec![OF_TASK] } else { ids };
@@ -135,17 +136,17 @@ impl Writer<'_> {
     }
 }
 
-/// SQL for the value of a column with a mark in the place of a text.
+/// SQL for the value of a column in which a mark replaces the text.
 fn without(column: &str) -> String {
     format!("replace(replace({column}, ?1, ?2), ?3, ?2)")
 }
 
-/// The parameters 1 to 3 of the SQL of [`without`], and as the fourth one the ids of rows.
+/// The parameters 1 to 3 for the SQL of [`without`]. Parameter 4 has the ids of the rows.
 fn parameters_of_without(secret: &str, ids: &[i64]) -> [Value; 4] {
     [text(secret), text(REMOVED), text(&with_crlf(secret)), json(ids)]
 }
 
-/// A text with the line ends of Windows, as another program may have stored it.
+/// The text with Windows line ends: another program may have stored it so.
 fn with_crlf(secret: &str) -> String {
     secret.replace('\n', "\r\n")
 }

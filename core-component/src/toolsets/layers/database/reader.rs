@@ -16,8 +16,8 @@ use crate::toolsets::layers::memory::{Compost, Counts, Episode, Memory, Task};
 /// The most core memories that a call reads.
 const MAX_CORE: u32 = 100_000;
 
-/// SQL for a recent memory that can be summarised. Another program may have stored a blob, or a text
-/// that is longer than an answer of storage may be.
+/// The SQL condition that a recent memory can be summarised. Another program may have stored a
+/// blob, or a text that is too long for storage to return.
 pub(super) const IS_SUMMARISABLE: &str =
     "typeof(memory) = 'text' AND octet_length(memory) <= 65536";
 
@@ -25,15 +25,15 @@ pub(super) const IS_SUMMARISABLE: &str =
 /// cannot be read.
 const MAX_NAMED: u32 = 10;
 
-/// An agent's rows in one view.
+/// Reads an agent's rows in one transaction.
 pub(in crate::toolsets::layers) struct Reader<'a> {
-    /// The transaction of the view. `None` if the database does not exist.
+    /// The transaction. `None` if the database does not exist.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) agent: &'a str,
     tables: Tables,
     /// Whether `layers_agents` has the agent.
     pub(super) is_known: bool,
-    /// By table and id of each row that was left out, why the row cannot be read.
+    /// The rows that were left out: for each table and id, the reason why the row cannot be read.
     unreadable: RefCell<BTreeMap<(String, i64), String>>,
 }
 
@@ -93,7 +93,8 @@ impl<'a> Reader<'a> {
             twin = Some(name);
         }
         match twin {
-            // If the agent has rows, the program of spec 002 made both agents.
+            // The program of spec 002 allows names that differ only in case. If it has stored rows
+            // of this agent, they stay readable.
             Some(twin) if !self.has_rows()? => Err(Error::case_twin(self.agent, &twin)),
             _ => Ok(false),
         }

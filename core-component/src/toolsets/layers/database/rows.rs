@@ -19,7 +19,7 @@ use crate::toolsets::layers::place::LABEL;
 /// The most rows that one query reads.
 const PAGE: usize = 100;
 
-/// The most stamps that one query reads.
+/// The most stamps that one query reads. A stamp is a number that most changes of a row change.
 const STAMPS: u32 = 50_000;
 
 /// An agent's rows of a layer.
@@ -42,8 +42,8 @@ impl<T: Searched> LayerRows<'_, T> {
         RowIndex::open(call.storage, place, &collection, request.for_index())
     }
 
-    /// Adds these rows to the entries of the owner that `collector` began last. Returns how many
-    /// rows were skipped because the work of the search was used up.
+    /// Adds these rows as entries of the owner that was last passed to `collector.begin`. Returns
+    /// how many rows were skipped because the budget of the search was used up.
     pub fn add_to(
         &self,
         index: &mut RowIndex<'_>,
@@ -71,8 +71,8 @@ impl<T: Searched> Table for LayerRows<'_, T> {
     fn sum(&self, last: i64) -> Result<Option<Sum>, Error> {
         let table = T::LAYER.table;
         if !self.has_many()? {
-            // Another program may have changed a row and left the sum as it was, so each stamp is
-            // compared.
+            // Another program may have changed a row but not the number of rows. In a small layer,
+            // the search compares each stamp.
             return Ok(None);
         }
         let sql = format!("SELECT count(*) FROM {table} WHERE agent_id = ?1 AND id <= ?2");

@@ -1,4 +1,4 @@
-//! The tables: those of spec 002, and this toolset's own beside them.
+//! The tables of spec 002, and this toolset's own tables in the same database.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use super::sql::{integer, into_text, statement};
 use crate::storage::database::{Dialect, Statement, Transaction};
 use crate::toolsets::layers::error::{Code, Error};
 
-/// The tables and indexes: those of spec 002, word for word, and our own. `user_version` is left to the
-/// program of spec 002.
+/// The tables and indexes: those of spec 002, word for word, and our own. SQLite's `user_version`
+/// stays free for the program of spec 002.
 ///
-/// `layers_agents` has the name of each agent.
-/// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
-/// recent memories that it stands for, and who wrote it.
-/// `layers_batches` has the recent memories that wait for a summary by a model, at most one batch
-/// an agent: their ids as a JSON array, and a digest of their texts. `leased_until` is in
-/// milliseconds since 1970.
+/// - `layers_agents` has the name of each agent.
+/// - `layers_summaries` is the log of summarisations: the id of a summary in the compost, the first and
+///   the last id of the recent memories that it replaced, and its author.
+/// - `layers_batches` has the recent memories that wait for a summary by a model, at most one batch an
+///   agent: their ids as a JSON array, and a digest of their texts. `leased_until` is in milliseconds
+///   since 1970.
 ///
 /// No table is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open
 /// a database with such a table.
@@ -93,7 +93,7 @@ pub(in crate::toolsets::layers) const SQLITE_TABLES: &[&str] = &[
 const SPEC_TABLES: [&str; 5] =
     ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
 
-/// The same tables on PostgreSQL, where no other program writes. Moments are text, as in SQLite.
+/// The tables on PostgreSQL, where no other program writes to them. Moments are text, as in SQLite.
 /// `lower_id` is the name with its ASCII letters in lower case, to compare names as `NOCASE` does:
 /// with the collation `C`, `lower` changes only ASCII letters.
 pub(in crate::toolsets::layers) const POSTGRES_TABLES: &[&str] = &[

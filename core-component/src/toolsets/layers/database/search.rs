@@ -1,4 +1,5 @@
-//! Search by words and dates. SQLite finds candidates, and `Query::accepts` decides about each row.
+//! Search by words and dates. SQL finds candidate rows, and `Query::accepts` decides about each of
+//! them.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,8 @@ use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::memory::{Compost, Episode};
 use crate::words::has_all;
 
-/// The least number of rows that one query reads if rows may not match.
+/// The least number of rows that one SQL query reads if the search has words or dates: SQL also
+/// finds rows that do not match.
 const PAGE: u32 = 200;
 
 /// In a layer of at most this many rows, a ranked search compares the lengths of texts and the date
@@ -27,15 +29,15 @@ pub(in crate::toolsets::layers) struct Layer {
     /// The number of the layer among the tables of this toolset in the index.
     pub number: u8,
     pub table: &'static str,
-    /// The columns, in the order in which a row is read.
+    /// The columns, in the order in which [`Row`] reads them.
     pub columns: &'static str,
     /// SQL for the text that is searched. Null if the row cannot be read.
     text: &'static str,
-    /// SQL for a number that most changes of a row change.
+    /// SQL for the stamp of a row: a number that most changes of the row change.
     pub stamp: &'static str,
     /// The column with the moment at which a row was made.
     pub moment: &'static str,
-    /// Whether spec 002 has an index of these moments.
+    /// Whether the column `moment` has an SQL index.
     pub has_index_of_moments: bool,
     /// Whether the rows are shown only if archived entries are asked for.
     pub is_archived: bool,
@@ -79,7 +81,8 @@ pub(in crate::toolsets::layers) struct Query {
     pub limit: u32,
 }
 
-/// The most rows of a search that ignores the caller's dates.
+/// A search that finds nothing is repeated without its dates, to name the days of other matches. It
+/// then returns at most this many rows.
 const MAX_WITHOUT_DATES: u32 = 1_000;
 
 impl Query {
@@ -263,9 +266,10 @@ fn statement_of(
     (sql, parameters)
 }
 
-/// SQL conditions that each word occurs. SQLite folds only ASCII, so the conditions also let
-/// through each row with another character, and each row that cannot be read: `Query::accepts`
-/// decides about these rows. The values of the conditions are added to `parameters`.
+/// SQL conditions that each word occurs. SQL's `lower` changes only ASCII letters. So the
+/// conditions also let through each row with another character, and each row that cannot be read:
+/// `Query::accepts` decides about these rows. The values of the conditions are added to
+/// `parameters`.
 fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let text = layer.text;
     let is_other = format!("coalesce(octet_length({text}) <> length({text}), true)");
@@ -281,9 +285,9 @@ fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<St
     conditions.collect()
 }
 
-/// SQL conditions for the dates of a query. The conditions let through a day or more on either
-/// side: `Query::accepts` decides about these rows. The values of the conditions are added to
-/// `parameters`.
+/// SQL conditions for the dates of a query. The conditions also let through rows of a day or more
+/// before and after the dates: `Query::accepts` decides about these rows. The values of the
+/// conditions are added to `parameters`.
 fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let moment = layer.moment;
     let (least, most) = query.column_bounds();

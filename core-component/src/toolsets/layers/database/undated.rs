@@ -1,5 +1,4 @@
-//! Rows without a date that can be read. A search between dates leaves them out and reports their
-//! number.
+//! Rows without a readable date. A search between dates leaves them out and reports their number.
 
 use super::reader::Reader;
 use super::search::{Layer, Searched};
@@ -24,9 +23,9 @@ impl Reader<'_> {
 
     fn undated<T: Searched>(&self, words: Option<&[String]>) -> Result<usize, Error> {
         let Layer { table, columns, moment, has_index_of_moments, .. } = T::LAYER;
-        // With the index of moments, SQLite reads only ranges of moments with few valid dates. `||`
-        // keeps SQLite from using the index of agents. No bound looks like a number, because SQLite
-        // would convert it.
+        // These ranges of moments contain few valid dates, so SQLite reads few rows by the index of
+        // moments. `|| ''` keeps SQLite from using the index of agents instead. No bound looks like
+        // a number, because SQLite would convert it to one.
         let agent = if *has_index_of_moments { "m.agent_id || ''" } else { "m.agent_id" };
         let sql = format!(
             "SELECT {columns} FROM {table} AS m WHERE {agent} = ?1 AND ({moment} IS NULL \

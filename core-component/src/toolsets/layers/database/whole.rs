@@ -87,8 +87,8 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Adds an imported entry after all others of its layer. Returns false if the agent has the
-    /// same core memory already, or has a task and the entry is one: then nothing is added.
+    /// Adds an imported entry after all others of its layer. Returns false and adds nothing if the
+    /// agent has the same core memory already, or if the entry is a task and the agent has a task.
     pub fn import(&mut self, line: &Line) -> Result<bool, Error> {
         let moment = |moment: &Option<Timestamp>| {
             moment.map_or(Value::Null, |moment| Value::Text(column_text(moment)))

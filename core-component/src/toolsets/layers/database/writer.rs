@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 use crate::toolsets::layers::error::Error;
 use crate::toolsets::layers::memory::{Memory, Task, column_text};
 
-/// The key of an agent's task among the agent's vectors. An agent has at most one task.
+/// The id under which the vector of an agent's task is stored. An agent has at most one task.
 pub(in crate::toolsets::layers) const OF_TASK: i64 = 0;
 
 /// Changes to an agent's rows in a write transaction.
@@ -18,12 +18,13 @@ pub(in crate::toolsets::layers) struct Writer<'a> {
     /// The moment of the call.
     pub now: Timestamp,
     has_changed: bool,
-    /// The tables and ids of the rows whose old text was removed for good.
+    /// The tables and ids of the rows whose old text is gone. After the commit, the index forgets
+    /// these rows.
     pub(in crate::toolsets::layers) forgotten: Vec<(&'static str, Vec<i64>)>,
 }
 
 impl<'a> Writer<'a> {
-    /// Makes the tables that are missing.
+    /// Creates the tables that are missing.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl<'a> Writer<'a> {
         self.execute(&[statement(sql, parameters)])
     }
 
-    /// Leaves the agent without a task.
+    /// Removes the current task without making it an episode.
     pub fn remove_task(&mut self) -> Result<(), Error> {
         let sql = "DELETE FROM current_task WHERE agent_id = ?1";
         self.forgotten.push(("current_task", vec![OF_TASK]));
@@ -149,7 +150,7 @@ impl<'a> Writer<'a> {
         self.execute(&[statement(sql, [self.agent(), Value::Text(column_text(updated_at))])])
     }
 
-    /// Replaces recent memories by a summary, and logs who wrote it (`by`). Returns the id of the
+    /// Replaces recent memories by a summary, and logs its author, `by`. Returns the id of the
     /// summary. Also removes the agent's batch, whose memories have to be among `memories`.
     pub fn compost(&mut self, memories: &[Memory], summary: &str, by: &str) -> Result<i64, Error> {
         let count = Value::Integer(memories.len() as i64);

@@ -33,7 +33,7 @@ pub(in crate::toolsets::records) struct StoredAgent {
 }
 
 impl<'a> AgentRows<'a> {
-    /// Takes the rows of the agent with this name. A caller that changes rows has to run
+    /// The rows of the agent with this name. A caller that changes rows has to run
     /// [`prepare`](super::prepare) before.
     pub fn new(transaction: &'a dyn Transaction, name: &'a str) -> Self {
         Self { transaction, name }
@@ -196,8 +196,8 @@ impl<'a> Pages<'a> {
         Ok(Self { transaction, key: agent.key, style, outline })
     }
 
-    /// The page that begins at `start`. The page takes no further record once it has `max_records`
-    /// records or `max_bytes` bytes.
+    /// The page that begins at `start`. It ends as soon as it has `max_records` records or
+    /// `max_bytes` bytes.
     pub fn page(
         &self,
         start: Position,
@@ -215,7 +215,8 @@ impl<'a> Pages<'a> {
                 let is_last = rows.len() < BATCH as usize;
                 for row in rows {
                     let is_full = page.records >= max_records || page.text.len() >= max_bytes;
-                    // A page that has begun a section contains at least one row of it.
+                    // A position inside a section names a row. So a page that has begun a section
+                    // contains at least one row of it.
                     if is_full && at.after.is_some() {
                         return Ok(TextPage { next: Some(at), ..page });
                     }

@@ -13,7 +13,7 @@ use crate::toolsets::records::store::Writer;
 /// The number of rows that are read at once.
 const PAGE: u32 = 500;
 
-/// What the removal of a text or a record found in an agent's rows.
+/// The outcome of the removal of a text or a record from an agent's rows.
 #[derive(Debug, Default)]
 pub(in crate::toolsets::records) struct ForgottenRows {
     pub ids: Vec<String>,
@@ -21,13 +21,13 @@ pub(in crate::toolsets::records) struct ForgottenRows {
     pub in_document: bool,
     /// The rows that could not be read, each with the reason.
     pub unreadable: Vec<String>,
-    /// Whether further rows may have the text: the call looked at no more.
+    /// Whether the text may also be in rows that this call did not read.
     pub has_more: bool,
 }
 
 impl RowWriter<'_> {
-    /// Puts a mark in the place of a text in at most [`MAX_ROWS`] memories of the agent, also in
-    /// the fields of other programs. A dry run changes nothing.
+    /// Replaces a text by a mark in at most [`MAX_ROWS`] memories of the agent, also in fields that
+    /// other programs added. A dry run changes nothing.
     pub fn forget_text(&mut self, secret: &str, dry_run: bool) -> Result<ForgottenRows, Error> {
         let mut forgotten = ForgottenRows::default();
         let Some(agent) = self.agent else { return Ok(forgotten) };
@@ -60,8 +60,8 @@ impl RowWriter<'_> {
         Ok(forgotten)
     }
 
-    /// The next rows that may have a text. They include all rows with the fields of other programs,
-    /// which are looked through later: JSON can write a text in several ways.
+    /// The next rows that may have a text. All rows with fields of other programs are among them,
+    /// because JSON can write a text in several ways: `forget_in_row` looks for it.
     fn rows_with(&self, agent: i64, secret: &str, after: i64) -> Result<Vec<Vec<Value>>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.key > ?2 \
@@ -69,8 +69,8 @@ impl RowWriter<'_> {
              OR instr(m.category, ?3) > 0 OR instr(m.tags, ?4) > 0 OR m.original IS NOT NULL) \
              ORDER BY m.key LIMIT ?5"
         );
-        // Tags are stored as JSON that this program wrote, so the text is looked for as this
-        // program writes it in JSON.
+        // Tags are stored as JSON that this program wrote. So the query for tags has the text with
+        // JSON escapes.
         let parameters = [
             Value::Integer(agent),
             Value::Integer(after),
@@ -101,8 +101,8 @@ impl RowWriter<'_> {
         Ok(true)
     }
 
-    /// Puts a mark in the place of the text in `agents.document`. Returns whether the text was
-    /// found.
+    /// Replaces the text by a mark in `agents.document`, the agent's file without its records.
+    /// Returns whether the text was found.
     fn forget_in_document(
         &mut self,
         agent: i64,

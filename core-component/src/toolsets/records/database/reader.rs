@@ -23,7 +23,7 @@ use crate::toolsets::records::query::{Page, Query, Sort};
 use crate::toolsets::records::stats::{Stats, TOP_TAGS};
 use crate::toolsets::records::store::{Newest, Reader, View, WithAnyTerm};
 
-/// Whether the database has this agent.
+/// Whether the database has this agent. Fails if another agent's name differs only in case.
 pub(in crate::toolsets::records) fn has_agent(
     database: &dyn Connection,
     agent: &str,
@@ -49,11 +49,10 @@ pub(in crate::toolsets::records) fn has_agent_of_same_case(
     Ok(!query(&statement(&sql, [text(agent)]))?.rows.is_empty())
 }
 
-/// The most memories that a count of memories with any of some terms looks at.
+/// The most memories at which `count_with_any_term` looks.
 const MAX_NEWEST: u32 = 20_000;
 
-/// The most rows that are tried for the most accessed memory. A row that cannot be read is passed
-/// over.
+/// The most rows that are read to find the most accessed memory: the first row may be unreadable.
 const MAX_MOST_ACCESSED: u32 = 10;
 
 /// The names of the agents in the database, in byte order, and the number of agents whose names are
@@ -128,8 +127,8 @@ impl<'a> RowReader<'a> {
         Ok(Self::with_key(view, agent.map(|agent| agent.key), UnreadableRows::default()))
     }
 
-    /// Makes a reader for the agent with this key. `unreadable` has the rows that were left out
-    /// before.
+    /// Makes a reader for the agent with this key. `unreadable` collects the rows that are left
+    /// out. It may have some already.
     pub(super) fn with_key(
         view: &'a dyn Transaction,
         agent: Option<i64>,
@@ -347,9 +346,9 @@ fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
 
 /// The SQL condition of a query, and its parameters. The first parameter is the agent's key.
 fn condition(dialect: Dialect, agent: i64, query: &Query) -> (String, Vec<Value>) {
-    // `+` excludes the indexes on `agent`, so that SQLite looks up the rows of the subqueries below.
-    // Otherwise it may read all rows of the agent in the order of the query.
-    // See "unary +" in https://www.sqlite.org/optoverview.html.
+    // `+` excludes the indexes on `agent`, so that SQLite first reads the keys from the subqueries
+    // below and then looks up these rows. Otherwise it may read all rows of the agent in the order
+    // of the query. See "unary +" in https://www.sqlite.org/optoverview.html.
     let has_subquery = !query.tags.is_empty();
     let mut condition = if has_subquery { "+m.agent = ?1" } else { "m.agent = ?1" }.to_owned();
     let mut parameters = vec![Value::Integer(agent)];

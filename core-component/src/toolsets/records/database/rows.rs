@@ -17,7 +17,7 @@ use crate::toolsets::records::error::Error;
 const PAGE: usize = 100;
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// The most stamps that one query reads.
+/// The most stamps that one query reads. A stamp is a hash of the memory in a row.
 const STAMPS: u32 = 50_000;
 
 /// The rows of one agent.
@@ -29,8 +29,8 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Adds these rows to the entries of the owner that `collector` began last. Reports how many
-    /// rows were skipped because the work of the search was used up.
+    /// Adds these rows as entries of the owner that was last passed to `collector.begin`. Reports
+    /// how many rows were skipped because the budget of the search was used up.
     pub fn add_to(
         &self,
         index: &mut RowIndex<'_>,
@@ -41,8 +41,8 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Divides keys into pages. One query reads a page, of at most [`PAGE_BYTES`] if it has several
-    /// rows.
+    /// Divides keys into pages, each for one query. A page of several rows has at most
+    /// [`PAGE_BYTES`].
     fn pages<'k>(&self, mut keys: &'k [i64]) -> Result<Vec<&'k [i64]>, Error> {
         let is_one = is_in_integers(self.view.dialect(), "key", "?1");
         let sql = format!(

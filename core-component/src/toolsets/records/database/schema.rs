@@ -14,18 +14,19 @@ pub(super) const MAX_AGENTS: u32 = 10_000;
 /// The tables and indexes. Once a version is released, its schema never changes.
 ///
 /// - Timestamps are milliseconds since 1970 in UTC.
-/// - `type` and `importance` are numbers from 0, in ascending order.
+/// - `type` and `importance` are indexes into `Kind::ALL` and `Importance::ALL`.
 /// - `agents.document` is the text of the agent's file without its records.
 /// - `agents.moving` is the version of the file that the rows are a copy of. It is null after a row
 ///   has changed, and if the rows were not copied from a file.
 /// - `memories.original` is the text of a record of another program, if it holds more than the
 ///   columns.
-/// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on
-///   a line. It lacks a content in ASCII, which would double the size of the database.
+/// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on a
+///   line. It lacks an ASCII content, because SQL's `lower` folds that: a copy would double the size of
+///   the database.
 /// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
-/// - `stamp` is [`Memory::stamp`](crate::toolsets::records::memory::Memory::stamp). A search finds by it what
-///   has changed since the index was brought up to date.
-/// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
+/// - `stamp` is [`Memory::stamp`](crate::toolsets::records::memory::Memory::stamp). By it, a search
+///   finds the rows that have changed since the last update of the index.
+/// - Each order of `query_memories` has an index that also orders equal values, so that SQLite reads a
 ///   page without sorting. The filters by type and by category have indexes in the default order.
 pub(in crate::toolsets::records) const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE agents (
@@ -84,8 +85,9 @@ pub(in crate::toolsets::records) const SQLITE_TABLES: &[&str] = &[
     "PRAGMA user_version = 1",
 ];
 
-/// The same tables on PostgreSQL. `lower_name` is the name with its ASCII letters in lower case, to
-/// compare names as `NOCASE` does: with the collation `C`, `lower` changes only ASCII letters.
+/// The tables of [`SQLITE_TABLES`] on PostgreSQL. `lower_name` is the name with its ASCII letters
+/// in lower case, to compare names as `NOCASE` does: with the collation `C`, `lower` changes only
+/// ASCII letters.
 pub(in crate::toolsets::records) const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE agents (
         tenant tenant,
@@ -139,8 +141,8 @@ pub(in crate::toolsets::records) const POSTGRES_TABLES: &[&str] = &[
 ///
 /// # Errors
 ///
-/// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for one of
-/// another program.
+/// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for a
+/// database of another program.
 pub(in crate::toolsets::records) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
     if transaction.dialect() == Dialect::Postgres {
         return Ok(());

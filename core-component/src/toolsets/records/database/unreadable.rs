@@ -14,8 +14,8 @@ use crate::toolsets::records::memory::Memory;
 /// The most rows that a warning names.
 const MAX_NAMED: usize = 3;
 
-/// The rows that were left out: by their keys, why they cannot be read. Another program may have
-/// stored other values than this program does, and a text can be damaged.
+/// The rows that were left out: for each key, the reason why the row cannot be read. Another
+/// program may have stored values that this program never stores, or a text may be damaged.
 #[derive(Clone, Default)]
 pub(super) struct UnreadableRows(Rc<RefCell<BTreeMap<i64, String>>>);
 

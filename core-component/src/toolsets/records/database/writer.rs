@@ -23,7 +23,8 @@ pub(in crate::toolsets::records) struct RowWriter<'a> {
     name: &'a str,
     /// The agent's key; `None` if the database has no such agent yet.
     pub(super) agent: Option<i64>,
-    /// Whether `agents.moving` says that the rows are a copy of a file, and a change clears it.
+    /// Whether `agents.moving` says that the rows are a copy of a file. The first change clears
+    /// this note.
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
@@ -80,7 +81,7 @@ impl<'a> RowWriter<'a> {
         Ok(key)
     }
 
-    /// Fails if this many more memories and bytes would exceed a limit of the agent.
+    /// Fails if the agent would exceed a limit with the new memories and bytes.
     fn check_limits(&self, agent: i64, new_memories: u64, new_bytes: u64) -> Result<(), Error> {
         let RecordsSettings { max_bytes, max_memories, .. } = self.settings;
         if max_bytes.is_none() && max_memories.is_none() {
@@ -99,7 +100,8 @@ impl<'a> RowWriter<'a> {
         Err(Error::over_limit(self.name, size, &limit, RAISE_LIMITS))
     }
 
-    /// Keeps the note that the rows are a copy of a file, whatever changes.
+    /// Keeps the note that the rows are a copy of a file: later changes of this writer do not clear
+    /// it.
     pub fn keep_note_of_copy(&mut self) {
         self.is_copy = false;
     }
@@ -199,8 +201,8 @@ impl Writer for RowWriter<'_> {
         let row = self.row(before)?;
         let original = row.original.as_ref().map(|record| rewritten(record, before, after));
         if before.kind != after.kind {
-            // The rows of a type have the order of the records in the array. The memory moves to
-            // the end of its new type, so it gets a new row.
+            // The keys of rows have the order of the records in the array of their type. The memory
+            // moves to the end of its new type, so it gets a new row.
             self.delete_row(agent, &row)?;
             return self.insert_record(after, original.as_deref());
         }

@@ -30,12 +30,12 @@ pub(in crate::toolsets::records) struct JsonFile {
     pub(super) not_utf8: Vec<usize>,
     pub(super) members: Vec<Member>,
     arrays: [Option<Array>; 3],
-    /// The keys of arrays of objects under other keys than those of the three types. They may be
-    /// misspelt.
+    /// The unknown keys whose values are arrays of objects. They may be misspelt keys of the three
+    /// arrays.
     pub(super) other_arrays: Vec<String>,
     pub(super) metadata: Option<Vec<Member>>,
-    /// By id, the first and the second record with this id. Built at the second search for an id:
-    /// for a single search, looking at every record is faster.
+    /// For each id, the first and the second record with this id. Built at the second search for an
+    /// id: for a single search, looking at every record is faster.
     id_index: OnceCell<BTreeMap<String, (RecordIndex, Option<RecordIndex>)>>,
     was_searched: Cell<bool>,
     /// The records that cannot be read. Set once all records were read.
@@ -45,8 +45,8 @@ pub(in crate::toolsets::records) struct JsonFile {
 /// The array of the records of one type.
 pub(super) struct Array {
     pub range: Range<usize>,
-    /// The records of the array. If the file has another value in place of the array, one record
-    /// that cannot be read.
+    /// The records of the array. If the value is not an array, there is one record, which cannot be
+    /// read.
     pub records: Vec<Record>,
     pub is_array: bool,
 }
@@ -57,10 +57,10 @@ pub(super) type RecordIndex = (Kind, usize);
 /// A record that cannot be read, and why.
 pub(super) type Unreadable = (RecordIndex, RecordError);
 
-/// Why a record cannot be read that has a byte which is not UTF-8.
+/// The error of a record with a byte that is not UTF-8.
 const NOT_UTF8: &str = "not UTF-8";
 
-/// Why a record cannot be read whose id an earlier record has.
+/// The error of a record whose id an earlier record has.
 const DUPLICATE_ID: &str = "an `id` that another memory has, too";
 
 impl JsonFile {
@@ -270,7 +270,7 @@ impl JsonFile {
         Kind::ALL.into_iter().filter_map(|kind| self.array(kind)).map(|of| of.records.len()).sum()
     }
 
-    /// All records in the form in which the other format imports them.
+    /// All records, to be converted to rows.
     ///
     /// # Errors
     ///

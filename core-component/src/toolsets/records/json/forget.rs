@@ -26,8 +26,8 @@ pub(in crate::toolsets::records) struct Removal {
 }
 
 impl JsonFile {
-    /// Puts a mark in the place of a text in each string value of a document, also in the fields of
-    /// other programs.
+    /// Replaces a text by a mark in each string value of a document, also in fields that other
+    /// programs added.
     ///
     /// # Errors
     ///
@@ -69,8 +69,8 @@ impl JsonFile {
     }
 }
 
-/// Puts a mark in the place of a text in each string value of a JSON text. `None` if no string has
-/// the text, or if `json` is not valid JSON.
+/// Replaces a text by a mark in each string value of a JSON text. `None` if no string has the text,
+/// or if `json` is not valid JSON.
 pub(in crate::toolsets::records) fn json_without(json: &str, secret: &str) -> Option<String> {
     let splices = strings_without(json, secret).ok().filter(|splices| !splices.is_empty())?;
     Some(super::write::spliced(json, splices))

@@ -30,7 +30,8 @@ impl<'a> ImportText<'a> {
         match document.scan() {
             Ok(()) if document.has_arrays() => return Ok(Self::Document(Box::new(document))),
             Ok(()) => {}
-            // JSON Lines begin with a whole object in one line. Any other text is a document.
+            // The first line of JSON Lines is a whole object. A text with another first line is a
+            // broken document.
             Err(flaw) if scan_record(text.trim_start().lines().next().unwrap_or("{}")).is_err() => {
                 return Err((line_of(text, flaw.at), flaw.what.to_owned()));
             }
@@ -68,8 +69,8 @@ impl<'a> ImportText<'a> {
                 let mut at = 0;
                 let page = file.records().skip(start).take(limit);
                 page.map(|((kind, _), record)| {
-                    // The arrays of the file can be in another order than the types: then counts
-                    // the lines from the beginning again.
+                    // The arrays in the file can be in another order than the types. Then the lines
+                    // are counted from the beginning again.
                     if record.range.start < at {
                         (line, at) = (1, 0);
                     }

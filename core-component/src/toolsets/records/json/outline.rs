@@ -12,10 +12,11 @@ pub(in crate::toolsets::records) struct Outline {
     pub end: String,
 }
 
-/// The array of one type, emptied.
+/// An array of the file without its records, and the text before it.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::toolsets::records) struct Section {
-    /// The text between the array before this array, or the beginning, and this array.
+    /// The text before this array, from the end of the array before it or from the beginning of the
+    /// file.
     pub before: String,
     pub kind: Kind,
     /// The text of the empty array, as the file has it.
@@ -33,8 +34,8 @@ impl JsonFile {
 
 impl Outline {
     /// Splits the text of an agent's file without its records. Adds an empty array for each type
-    /// that has none and for which `needs` is true. Returns `None` if the text is not that of an
-    /// agent's file.
+    /// without an array if `needs` is true for the type. Returns `None` if the text is not that of
+    /// an agent's file.
     pub fn parse(text: &str, needs: impl Fn(Kind) -> bool) -> Option<Self> {
         let mut file = scanned(text)?;
         let missing = |kind: &Kind| file.array(*kind).is_none() && needs(*kind);

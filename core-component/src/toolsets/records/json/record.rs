@@ -19,12 +19,12 @@ pub(super) struct Record {
     pub flaw: Option<RecordError>,
 }
 
-/// The error of a record that is no valid memory.
+/// The error of a record that cannot be read as a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordError {
     /// The offset of the fault in the text, in bytes.
     pub at: usize,
-    /// What is wrong there, in words for a message.
+    /// The fault, in words for a message.
     pub message: String,
 }
 

@@ -22,7 +22,7 @@ const USUAL: usize = 12;
 pub(super) struct Flaw {
     /// The offset of the fault, in bytes.
     pub at: usize,
-    /// What is wrong. The text begins in lower case: messages put it after `line 3 column 5: `.
+    /// The fault, in lower case: messages put it after `line 3 column 5: `.
     pub what: &'static str,
 }
 
@@ -52,8 +52,9 @@ impl<'a> Scanner<'a> {
         Self { text, bytes: text.as_bytes(), at: 0, depth: 0, flaw: None }
     }
 
-    /// Scans a value with `scan`. Returns separately if the value has a key that occurs twice, or
-    /// half of a surrogate pair. Outside of `apart`, [`end`](Self::end) fails with such a flaw.
+    /// Scans a value with `scan`. If a key of the value occurs twice, or a string has half of a
+    /// surrogate pair, returns this as a flaw of the value alone. Outside of `apart`,
+    /// [`end`](Self::end) fails with such a flaw.
     pub fn apart<T>(
         &mut self,
         scan: impl FnOnce(&mut Self) -> Scanned<T>,
@@ -336,14 +337,14 @@ fn plain_bytes(bytes: &[u8]) -> usize {
         }
         plain += word.len();
     }
-    // In UTF-8, no byte of a longer character is one of these.
+    // In UTF-8, each byte of a character that is not ASCII is at least 0x80, so it is plain.
     let is_other = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     plain + bytes[plain..].iter().take_while(|byte| !is_other(byte)).count()
 }
 
-/// The lowest bit that is set is the high bit of the first byte that is not plain. 0 if all eight
-/// bytes are plain. The bits above the lowest one mean nothing. The trick is `hasless`:
-/// <https://graphics.stanford.edu/~seander/bithacks.html>.
+/// Marks the first quote, backslash or control character in eight bytes: the lowest set bit of the
+/// result is the high bit of that byte. 0 if there is none. The higher bits of the result mean
+/// nothing. The trick is `hasless`: <https://graphics.stanford.edu/~seander/bithacks.html>.
 fn other_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;

@@ -25,12 +25,13 @@ const VERSION: i64 = 0;
 pub(super) struct Records<'a> {
     file: &'a JsonFile,
     search: &'a Search<'a>,
-    /// By key, the position of the record in the order of a search, and the record's index.
+    /// For the key of each record, its position among all records, and its index in the file.
     places: BTreeMap<i64, (usize, RecordIndex)>,
 }
 
 impl<'a> Records<'a> {
-    /// `None` if a record is seen to be damaged or has no id, or if two records have the same id.
+    /// `None` if a record is visibly damaged or has no id, or if two records have the same id. Then
+    /// the file is searched without the index.
     pub fn new(file: &'a JsonFile, search: &'a Search<'a>) -> Option<Self> {
         let mut places = BTreeMap::new();
         let mut ids = BTreeSet::new();
@@ -44,8 +45,9 @@ impl<'a> Records<'a> {
         Some(Self { file, search, places })
     }
 
-    /// Adds the records to the entries of the owner that `collector` began last. If the work of the
-    /// search is used up, adds only the newest records and reports the others as skipped.
+    /// Adds the records as entries of the owner that was last passed to `collector.begin`. If the
+    /// budget of the search is used up, adds only the newest records and reports the others as
+    /// skipped.
     ///
     /// # Errors
     ///
@@ -79,7 +81,8 @@ impl Table for Records<'_> {
 
     const NUMBER: u8 = 0;
 
-    /// No sum is needed: another text has another key, so the keys alone tell what has changed.
+    /// No sum is needed: a record whose text changes gets another key, so the keys alone show all
+    /// changes.
     fn sum(&self, _last: i64) -> Result<Option<Sum>, RecordError> {
         Ok(None)
     }
@@ -131,7 +134,8 @@ impl View for JsonFile {
     }
 
     fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
-        // The index is not used for a file with a damaged record, so then there is no hit to read.
+        // A file with a damaged record is searched without the index. Then no hit has to be read
+        // here.
         let records = Records::new(self, search);
         Ok(records.and_then(|records| read_rows(&records, keys).ok()).unwrap_or_default())
     }

@@ -15,8 +15,8 @@ const MAX_NAMED: usize = 3;
 const MAX_ID: usize = 64;
 
 impl JsonFile {
-    /// The warning about all that reads leave out: records that cannot be read, and arrays of
-    /// objects under unknown keys. `None` if nothing is left out.
+    /// The warning about everything that reads leave out: records that cannot be read, and arrays
+    /// of objects under unknown keys. `None` if nothing is left out.
     pub(in crate::toolsets::records) fn left_out_warning(&self) -> Option<String> {
         let warnings = [self.unreadable_warning(), self.other_arrays_warning()];
         let warnings: Vec<String> = warnings.into_iter().flatten().collect();
@@ -40,7 +40,7 @@ impl JsonFile {
     }
 
     /// The warning about the records that cannot be read: their number, and for the first ones the
-    /// place and what is wrong. `None` if all records can be read.
+    /// position and the fault. `None` if all records can be read.
     pub(in crate::toolsets::records) fn unreadable_warning(&self) -> Option<String> {
         let unreadable = self.unreadable_records();
         let count = unreadable.len();
@@ -74,7 +74,7 @@ impl JsonFile {
         flaw.map_or(Ok(()), |flaw| Err(self.corrupted_record((kind, 0), flaw)))
     }
 
-    /// What is wrong with a record, after the id or the number of the record.
+    /// The message that names a record by its id or its number, and says what is wrong with it.
     fn reason(&self, index: RecordIndex, message: &str) -> String {
         let array = self.array(index.0);
         let name = index.0.array();

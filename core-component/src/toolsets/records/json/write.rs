@@ -57,7 +57,8 @@ impl JsonWriter {
         }
     }
 
-    /// The keys in the index of the records that stay as they are. `None` if no record was removed.
+    /// The index keys of the records that the call neither removes nor changes. `None` if it
+    /// removes no record.
     pub fn keys_if_removed(&self) -> Option<Vec<i64>> {
         let stays = |index: &RecordIndex| {
             !self.removed.contains(index) && !self.changed.contains_key(index)
@@ -164,7 +165,8 @@ impl JsonWriter {
         }
     }
 
-    /// Adds a splice with the arrays that the file lacks and that get records.
+    /// Adds a splice with the new arrays: those of the types that get records and have no array
+    /// yet.
     fn splice_new_arrays(&self, splices: &mut Vec<Splice>) {
         let missing = Kind::ALL.into_iter().filter(|kind| self.file.array(*kind).is_none());
         let arrays = missing.map(|kind| (kind, self.added_to(kind).collect::<Vec<_>>()));
@@ -183,8 +185,8 @@ impl JsonWriter {
         let Some(metadata) = &self.file.metadata else { return };
         let text = &self.file.text;
         let member = |name| metadata.iter().find(|member| unquoted(text, &member.key) == name);
-        // The clock may have gone backwards: as in a memory, `updated_at` is never before
-        // `created_at`.
+        // `updated_at` is never before `created_at`, as in a memory, even if the clock was set
+        // back.
         let created = member("created_at").map(|created| created.value.clone());
         let created = created.filter(|created| text[created.clone()].starts_with('"'));
         let created = created.and_then(|at| Timestamp::parse_stored(&unquoted(text, &at)));
@@ -215,7 +217,7 @@ impl JsonWriter {
         }
     }
 
-    /// Fails if this many more memories and bytes would exceed a limit of the agent.
+    /// Fails if the agent would exceed a limit with the new memories and bytes.
     fn check_limits(&self, new_memories: u64, new_bytes: u64) -> Result<(), Error> {
         let remaining = self.file.records().count() - self.removed.len();
         let memories = remaining as u64 + self.added.len() as u64 + new_memories;
@@ -398,14 +400,14 @@ fn edit(text: &str, record: &Record, before: &Memory, after: &Memory, splices: &
             }
         }
     }
-    // The record of a memory has at least one member.
+    // The record of a memory has at least one member, so a comma before the new members is right.
     let end = record.members.last().map_or(record.range.end, |last| last.value.end);
     if !missing.is_empty() {
         splices.push((end..end, missing));
     }
 }
 
-/// The text of one record after a change.
+/// The text of a record after a change of its memory from `before` to `after`.
 pub(in crate::toolsets::records) fn rewritten(
     text: &str,
     before: &Memory,

@@ -1,4 +1,4 @@
-//! Tests with many rows.
+//! Tests with many rows, or with rows that another program has damaged.
 
 mod ranking;
 mod unreadable;
@@ -34,7 +34,7 @@ impl Host {
         self.call_at(calls, tool, arguments)
     }
 
-    /// A call so many minutes after the first.
+    /// A call that is `calls` minutes after the first one.
     fn call_at(&self, calls: u64, tool: &str, arguments: &Json) -> Json {
         let context = json!({
             "settings": {"toolsets": ["records", "memory"], "records": {"format": "sqlite"}},
@@ -49,7 +49,7 @@ impl Host {
         answer
     }
 
-    /// Searches what all agents have.
+    /// Searches the memories of all agents.
     fn searched(&self, query: &str) -> Json {
         let context = json!({
             "settings": {"toolsets": ["records", "memory"], "records": {"format": "sqlite"}},
@@ -68,7 +68,7 @@ impl Host {
         self.call("store_memory", &memory)["id"].clone()
     }
 
-    /// The number that a query of the index gives.
+    /// The number that an SQL query on the index returns.
     fn derived(&self, sql: &str) -> i64 {
         self.storage.begin_call();
         let place = Place::named("records");

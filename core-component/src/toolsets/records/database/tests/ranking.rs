@@ -1,15 +1,15 @@
-//! A search among rows finds what a search in a file of the same memories finds, with an index and
-//! without.
+//! A search in rows has the same hits as a search in a file with the same memories, with and
+//! without an index.
 
 use serde_json::{Value as Json, json};
 
 use super::Host;
 
-/// Words by how often they occur: the one at index `n` in one of `n + 1` memories.
+/// The words of the memories. The word at index `n` is in one of `n + 1` memories, on average.
 const WORDS: [&str; 8] = ["run", "kites", "fly", "planes", "collide", "東京都", "tests", "straße"];
 
-/// As many that the more common words exceed the limit of matches, and that the index has several
-/// segments.
+/// Enough memories for two things: common words have more matches than the limit, and the index has
+/// several segments.
 const MEMORIES: usize = 1_700;
 
 const QUESTIONS: [&str; 11] = [
@@ -26,7 +26,7 @@ const QUESTIONS: [&str; 11] = [
     "tag",
 ];
 
-/// Numbers without pattern.
+/// A generator of pseudo-random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -58,7 +58,8 @@ fn each(host: &Host, tool: &str, arguments: &Json) {
     }
 }
 
-/// The hits without the agent, and the notes without its name.
+/// The answer of a search, with `agent` in place of the agent's name: so the answers for two agents
+/// are comparable.
 fn answer(host: &Host, agent: &str, question: &str, others: &Json) -> Json {
     let mut arguments = others.clone();
     arguments["query"] = json!(question);

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::Host;
 
-/// An agent with three memories, the second of which is damaged by a statement.
+/// A host with three memories of one agent. The SQL assignment `set` damages the second one.
 fn damaged(set: &str) -> Host {
     let host = Host::new();
     for content in ["first kite", "second kite", "third kite"] {

@@ -1,4 +1,5 @@
-//! The vectors of rows, over what the suite cannot show: several models, and what is deleted.
+//! Tests of the vectors of rows that cannot be conformance cases: several models, and deleted
+//! memories.
 
 use serde_json::{Value as Json, json};
 
@@ -45,7 +46,7 @@ impl Host {
         serde_json::from_str(outcome.expect("answered").json()).expect("JSON")
     }
 
-    /// Claims and answers all that waits, with one vector for each text.
+    /// Claims and answers all pending batches, with `vector` for each text.
     fn embed(&self, embedder: &str, vector: &[f32]) {
         while !self.pending_for(embedder).is_empty() {
             let (id, texts, batch) = self.claim(embedder);
@@ -148,8 +149,8 @@ fn a_memory_that_is_deleted_while_the_embedder_works_leaves_no_vector() {
     assert_eq!(host.vectors(), json!([{"name": "first", "vectors": 1}]));
 }
 
-/// Writers without an embedder leave memories that one with an embedder finds later, also those that
-/// have got the key of a deleted one.
+/// A host without an embedder adds memories without vectors. A host with an embedder finds them
+/// later, even a memory that has the key of a deleted one.
 #[test]
 fn memories_of_a_host_without_an_embedder_are_found_later() {
     let host = Host::new();
