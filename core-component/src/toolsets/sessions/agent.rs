@@ -179,7 +179,7 @@ impl<'a> Agent<'a> {
         existing::agents(call.context, self.name, || agent_names(call, &*self.tree))
     }
 
-    /// Fails if another agent's name differs from this one only in case: some file systems would
+    /// Fails if the name differs from that of another entry only in case: some file systems would
     /// use one directory for both.
     fn check_case(&self, call: &Call<'_>) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();

@@ -146,7 +146,7 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
 }
 
 /// Adds a warning for each memory file that is not in the index of its category, for example
-/// because a person added it. If the file cannot be read, the warning is the read error.
+/// because a person added it. For a file that cannot be read, the warning is the read error.
 fn warn_of_unindexed(
     store: &Store<'_>,
     category: &CategoryPath,

@@ -22,7 +22,7 @@ pub(in crate::toolsets::items) struct Rows<'a> {
     pub below: &'a Below,
     /// If set, the search reads the items below this namespace before the others.
     pub first: Option<&'a Below>,
-    /// Makes an entry of an item.
+    /// Converts an item to an entry of the search.
     pub entry: &'a dyn Fn(&Item) -> Entry,
 }
 
