@@ -49,12 +49,12 @@ pub(super) fn delete(files: &Files<'_>, path: &FilePath) -> Result<(), Error> {
     })
 }
 
-/// Returns the file at a path, or all files below the directory there, each with the version of its
-/// contents. `verb` is for messages: what is to be done with the files.
+/// Returns the file at a path, or all files below the directory at the path, each with the version
+/// of its contents. `verb` names the operation in messages, such as `delete`.
 ///
 /// # Errors
 ///
-/// `NOT_FOUND` if nothing is at the path, `LIMIT_EXCEEDED` for more files than one commit changes,
+/// `NOT_FOUND` if the path does not exist, `LIMIT_EXCEEDED` for more files than one commit changes,
 /// or the error for an entry that is not a memory file.
 pub(super) fn all(
     files: &Files<'_>,

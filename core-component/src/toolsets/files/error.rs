@@ -1,4 +1,4 @@
-//! The messages of this toolset's errors. Messages that Anthropic documents for the memory tool are
+//! The messages of this toolset's errors. Messages that Anthropic documents for its memory tool are
 //! repeated word for word, because models are trained on them.
 
 use super::path::FilePath;
@@ -21,7 +21,7 @@ impl Error {
         Self::at(Code::InvalidPath, message, field, PATH_ACCEPTED.into())
     }
 
-    /// No memory file can have the path. In the message, `reason` follows `it`.
+    /// The path is not valid for a memory file. `reason` follows the word `it` in the message.
     pub(super) fn invalid_file_path(text: &str, field: &str, reason: &str) -> Self {
         let shown = quoted(text);
         let message = format!("`{field}` `{shown}` is no path of a memory file: it {reason}");
@@ -34,7 +34,7 @@ impl Error {
         Self::new(Code::NotFound, message)
     }
 
-    /// A path in which text was to be replaced is not that of a file.
+    /// The call replaces text at a path that is not a file.
     pub(super) fn no_file_to_edit(path: &FilePath) -> Self {
         let message =
             format!("Error: The path {path} does not exist. Please provide a valid path.");
@@ -55,7 +55,7 @@ impl Error {
         Self::new(Code::DestinationExists, message)
     }
 
-    /// A path has a file where it needs a directory.
+    /// A parent of the path is a file, not a directory.
     pub(super) fn below_a_file(path: &FilePath, file: &FilePath, field: &str) -> Self {
         let message = format!(
             "Error: {path} cannot be written: {file} is a file, not a directory; choose another path"
@@ -135,7 +135,7 @@ impl Error {
         Self::new(Code::CorruptedData, message)
     }
 
-    /// An entry is neither a file nor a directory, or has a name that no path can have.
+    /// An entry is neither a file nor a directory, or no memory file can have its name.
     pub(super) fn not_a_file(path: &FilePath) -> Self {
         let message = format!(
             "{path} is a link, or has a name that no memory file can have: a person can rename it or \
@@ -144,7 +144,7 @@ impl Error {
         Self::new(Code::StorageError, message)
     }
 
-    /// The call would make a file in place of the directory of an agent.
+    /// The call would create a file at the path of an agent's directory.
     pub(super) fn file_for_an_agent(path: &FilePath, field: &str) -> Self {
         let message = format!(
             "Error: {path} is the directory of an agent, and cannot be a file: choose a path below \
@@ -153,14 +153,14 @@ impl Error {
         Self::at(Code::InvalidPath, message, field, "a path below an agent's directory".into())
     }
 
-    /// A file or a link is where the directory of the caller's only agent would be.
+    /// The directory of the caller's only agent is a file or a link instead.
     pub(super) fn root_is_a_file() -> Self {
         let message = "/memories is a file or a link, not a directory, so no memory file can be read \
                        or written: ask a person to rename it or to move it away";
         Self::new(Code::StorageError, message.to_owned())
     }
 
-    /// The first segment of the path is not the name of an agent that the caller reaches.
+    /// The path does not begin with the name of an agent that the caller may use.
     pub(super) fn not_an_agent(path: &FilePath, agents: &[String]) -> Self {
         let agents: Vec<String> = agents.iter().map(|name| format!("/memories/{name}")).collect();
         let remedy = if agents.is_empty() {

@@ -17,7 +17,8 @@ const MAX_HIDDEN: usize = 20;
 
 pub(super) const FORGET: Forget = Forget { toolset: "files", run };
 
-/// Removes what is wanted from the files that the caller reaches. Files belong to no agent.
+/// Removes the wanted text from all files that the caller may use, or removes the wanted file.
+/// Files belong to no agent.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     match forgetting.wanted {
         Wanted::Text(secret) => look_through(&Files::open(call)?, secret, forgetting)?,

@@ -1,8 +1,8 @@
 //! Completes renames of a directory that were interrupted.
 //!
-//! A commit renames one file after the other. So the same commit first writes a note with all
-//! renames to the bookkeeping area. If the commit stops midway, the next writer makes the remaining
-//! renames, as far as possible.
+//! A tree without atomic commits renames one file after the other. So each commit of renames first
+//! writes a note with all of them to the bookkeeping area. If the commit stops midway, the next
+//! writer makes the remaining renames, as far as possible.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,8 @@ struct Renamed {
     version: String,
 }
 
-/// Returns the change that writes a note about the renames among these changes, and the change that
-/// deletes the note. `None` for fewer than two renames.
+/// Returns two changes: one that writes a note about the renames in `changes`, and one that deletes
+/// the note. `None` for fewer than two renames.
 pub(super) fn note(changes: &[Change]) -> Option<(Change, Change)> {
     let renamed = changes.iter().filter_map(|change| match change.clone() {
         Change::Rename { from, to, expects, .. } => Some(Renamed { from, to, version: expects }),
@@ -43,11 +43,11 @@ fn removal(version: String) -> Change {
     Change::Delete { area: Area::Bookkeeping, path: PATH.to_owned(), expects: version }
 }
 
-/// Makes the renames of an interrupted commit, if there is a note, each in a commit of its own.
-/// Nothing is overwritten. A file that somebody has changed or moved meanwhile stays where it is.
+/// Makes the renames of an interrupted commit, if there is a note. Each rename is a separate
+/// commit. It overwrites nothing, and leaves a file that was changed or moved meanwhile.
 ///
-/// The note is deleted even if a file cannot be renamed. The writer may be another caller, whose
-/// change does not depend on that file, and who may not be told its path.
+/// Deletes the note even if a file cannot be renamed. The interrupted commit may be that of another
+/// caller: the current call does not depend on its files, and an error could reveal their paths.
 pub(super) fn complete(files: &Files<'_>, writer: &dyn Writer) -> Result<(), Error> {
     let Some(note) = files.tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES)? else {
         return Ok(());

@@ -7,13 +7,13 @@ use super::path::FilePath;
 use super::tree::Files;
 use super::walk::{Walk, Which};
 
-/// How many levels of directories a listing has.
+/// The number of directory levels that a listing shows.
 const DEPTH: usize = 2;
 
 /// The maximum number of entries of a listing.
 const MAX_ENTRIES: usize = 1_000;
 
-/// The maximum number of notes about what is not listed.
+/// The maximum number of notes about entries that are not listed.
 const MAX_NOTES: usize = 5;
 
 /// An entry of a listing.

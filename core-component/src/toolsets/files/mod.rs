@@ -2,9 +2,9 @@
 //! Anthropic (`memory_20250818`) sends.
 //!
 //! Models are trained on the commands of that tool, on their arguments and on the texts of their
-//! answers, so all of them are the same here. The name of each tool is the command and
-//! `_memory_file`. A file has exactly the bytes that a model or a person wrote: an edit changes
-//! only the edited text.
+//! answers, so all of them are the same here. A tool has the name of its command with
+//! `_memory_file` appended. A file has exactly the bytes that a model or a person wrote: an edit
+//! changes only the edited text.
 
 mod change;
 mod create_memory_file;

@@ -18,13 +18,14 @@ pub(super) struct FilePath(String);
 impl FilePath {
     pub const ROOT: Self = Self(String::new());
 
-    /// Parses the path in the argument `field`. A slash at the end is ignored: a view lists
-    /// directories with a slash.
+    /// Parses the path in the argument `field`. Ignores a slash at the end, because the listing
+    /// shows directories with one.
     ///
     /// # Errors
     ///
     /// `INVALID_PATH` if the path is not below `/memories`, if some file system cannot store it, or
-    /// if a segment is hidden or has an encoded `.`, `/` or `\`, which could lead elsewhere.
+    /// if a segment is hidden. Also if it has an encoded `.`, `/` or `\`, because a program that
+    /// decodes it would open another path.
     pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
         let refused = |reason: &str| Error::invalid_file_path(text, field, reason);
         let below = text.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -9,14 +9,14 @@ use crate::toolset::{PlaceDescription, PlaceKind};
 /// The label of the place.
 pub(super) const LABEL: &str = "files";
 
-/// Returns the name of the collection in the search index for all files, or for the files of one
-/// agent. A search by a caller of some agents does not see the files of other agents, so it could
-/// not keep an index of all files up to date.
+/// Returns the name of the collection in the search index: for all files, or for the files of one
+/// agent. Each agent has its own collection, because a caller of some agents cannot read the other
+/// files and so cannot index them.
 pub(super) fn collection(agent: Option<&str>) -> String {
     agent.map_or_else(|| "files".to_owned(), |agent| format!("files/{agent}"))
 }
 
-/// Removes deleted files from all search indexes. `paths` are paths in the tree.
+/// Removes deleted files from all collections of the search index. `paths` are paths in the tree.
 pub(super) fn forget_in_index(storage: &dyn Storage, paths: &[&str]) {
     let mut collections = BTreeMap::from([(collection(None), paths.to_vec())]);
     for path in paths {

@@ -13,7 +13,7 @@ use crate::tool::{Call, Checked, Resume};
 /// The maximum number of files that are read.
 const MOST: usize = 20;
 
-/// A file with more bytes is not read: the answer has only its path.
+/// A file with more bytes is not read. The answer then has only its path.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(super) const RESUME: Resume =
@@ -56,7 +56,7 @@ fn add(files: &Files<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the first line that has text, without the marks of a heading.
+/// Returns the first line that has text, without the `#` of a heading.
 fn beginning(text: &str) -> Option<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = lines(text).map(|(_, line)| line.trim_start_matches('#').trim());

@@ -29,7 +29,7 @@ fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
     Ok(Files::open(call)?.roots().into_iter().map(collection).collect())
 }
 
-/// Adds the files that the caller reaches.
+/// Adds the files that the caller may use.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     Ok(add(&Files::open(call)?, collector)?)
 }
@@ -80,7 +80,7 @@ fn add_below(
             collector.add_known(path.to_string(), &index, known);
             continue;
         }
-        // The cost of a text is at least the number of its bytes.
+        // Searching a text takes at least as much work as the text has bytes.
         if OF_DOCUMENT + status.size > work.left() {
             skipped += 1;
             continue;
@@ -129,7 +129,7 @@ fn read(call: &Call<'_>, _: &Owner, keys: &[&DocumentKey]) -> Checked<ReadDocume
     Ok(read_paths(keys, read)?)
 }
 
-/// Makes an entry of a file. It is found by the words of its path, too.
+/// Makes a search entry of a file. Words of the path find it, too.
 fn entry(files: &Files<'_>, path: &FilePath, text: &Text) -> Entry {
     let arguments = ReadArguments { path: Some(path.to_string()), ..ReadArguments::default() };
     let tool = files.call.listed("files", "view_memory_file");

@@ -7,7 +7,8 @@ use super::error::Error;
 use super::path::FilePath;
 use crate::storage::Splice;
 
-/// The maximum number of lines of a file: line numbers have at most six digits.
+/// The maximum number of lines of a file. Its line numbers have at most six digits, which fit in
+/// the column of a view.
 const MAX_LINES: usize = 999_999;
 
 /// The maximum number of characters of a text in a call.
@@ -16,7 +17,7 @@ pub(super) const MAX_TEXT: u32 = 1_000_000;
 /// The maximum number of characters of a view. Clients truncate longer answers.
 const MAX_VIEW: usize = 50_000;
 
-/// The number of lines that a snippet shows before and after the first changed line.
+/// The number of lines that a snippet shows above and below the first changed line.
 const AROUND: usize = 2;
 
 /// The maximum number of characters of a line in a snippet.
@@ -47,7 +48,7 @@ pub(super) fn check_lines(path: &FilePath, text: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns the lines of a file with their numbers: all lines, or those of `range`. If they are too
+/// Returns the lines of a file with their numbers, or only the lines of `range`. If they are too
 /// long for one view, returns the first lines and says how to view the next ones.
 ///
 /// # Errors
@@ -115,14 +116,14 @@ pub(super) fn snippet(text: &str, line: usize) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the line ending of a file, which is that of its first line. `None` if no line has an
-/// ending.
+/// Returns the ending of a file's first line, which counts as that of the file. `None` if no line
+/// has an ending.
 fn line_end(text: &str) -> Option<&'static str> {
     let at = text.find('\n')?;
     Some(if text[..at].ends_with('\r') { "\r\n" } else { "\n" })
 }
 
-/// Returns a new text with the line endings of the file in which it is inserted.
+/// Returns a new text with the line endings of the file into which it is inserted.
 pub(super) fn with_line_ends_of(file: &str, new: &str) -> String {
     match line_end(file) {
         Some(end) => new.replace("\r\n", "\n").replace('\n', end),
@@ -130,13 +131,13 @@ pub(super) fn with_line_ends_of(file: &str, new: &str) -> String {
     }
 }
 
-/// Returns the splice that inserts a text as lines of their own after the line `after`; 0 inserts
-/// before the first line. Afterwards the file ends with a line ending if it did before or was
-/// empty, and not otherwise.
+/// Returns the splice that inserts a text as whole lines after the line `after`, or before the
+/// first line for 0. A file without a line ending at its end does not get one, unless the file is
+/// empty.
 ///
 /// # Errors
 ///
-/// The number of the last line, if the file has no line `after`.
+/// The number of the last line if the line `after` does not exist.
 pub(super) fn insertion(text: &str, after: i64, new: &str) -> Result<Splice, usize> {
     let count = lines(text).count();
     let after = usize::try_from(after).ok().filter(|after| *after <= count).ok_or(count)?;

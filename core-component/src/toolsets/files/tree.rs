@@ -1,4 +1,4 @@
-//! The tree of files: finds out which part of it a caller reaches, and reads files.
+//! The tree of files: reads files, and limits a caller to the part of the tree that it may use.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::storage::path::segments;
 use crate::storage::{Area, Document, EntryKind, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
 
-/// The files that the caller reaches.
+/// The files that the caller may use.
 pub(super) struct Files<'a> {
     pub call: &'a Call<'a>,
     pub tree: Box<dyn Tree + 'a>,
     reach: Reach<'a>,
 }
 
-/// What the caller sees as `/memories`.
+/// The directory that the caller sees as `/memories`.
 enum Reach<'a> {
     /// The whole tree.
     Everything,
@@ -34,14 +34,14 @@ pub(super) struct Text {
     pub version: String,
 }
 
-/// What is at a path.
+/// The kind of entry at a path.
 pub(super) enum Found {
     File(Status),
     /// A directory that has a file in it, at any depth. A directory without files counts as
-    /// nothing: calls do not create such directories.
+    /// [`Found::Nothing`], because no call creates one.
     Directory,
     Nothing,
-    /// A file that is at a parent of the path, where a directory is needed.
+    /// Nothing, because a parent of the path is a file. Holds the path of that file.
     BelowFile(FilePath),
 }
 
@@ -95,7 +95,7 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Returns the path in the tree of a path that the caller names.
+    /// Converts a path that the caller gives to the path in the tree.
     ///
     /// # Errors
     ///
@@ -123,8 +123,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns the entries of a directory that the caller reaches, by name. `None` if the directory
-    /// does not exist.
+    /// Returns the names and statuses of a directory's entries that the caller may use. `None` if
+    /// the directory does not exist.
     pub fn entries(&self, path: &FilePath) -> Result<Option<Vec<(String, Status)>>, ReadError> {
         let directory = self.at(path).map_err(ReadError::Other)?;
         let Some(entries) = self.tree.list(Area::Documents, &directory)? else {
@@ -138,8 +138,8 @@ impl<'a> Files<'a> {
         Ok(Some(entries.filter(|(name, _)| reaches(name)).collect()))
     }
 
-    /// Returns the directories that the caller reaches, each with the agent to which it belongs.
-    /// The agent is `None` for the whole tree.
+    /// Returns the topmost directories that the caller may use, each with its agent. The agent is
+    /// `None` for the whole tree.
     pub fn roots(&self) -> Vec<(FilePath, Option<&'a str>)> {
         match self.reach {
             Reach::Everything => vec![(FilePath::ROOT, None)],
@@ -152,9 +152,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Checks that a new file may have this path. For a caller of several agents, the paths
-    /// directly below `/memories` are the directories of agents. A file in their place would lock
-    /// the agent out.
+    /// Checks that a new file may have this path. A caller of several agents sees their directories
+    /// directly below `/memories`. A file in place of such a directory would lock that agent out.
     ///
     /// # Errors
     ///
@@ -168,7 +167,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns what is at a path. `/memories` itself is always a directory.
+    /// Finds the entry at a path. `/memories` itself is always a directory.
     ///
     /// # Errors
     ///
@@ -177,8 +176,8 @@ impl<'a> Files<'a> {
         self.find_with(path, false)
     }
 
-    /// Returns what is at a path that is to be viewed. A directory that cannot be read counts as
-    /// one with files, so that the view can report the error.
+    /// Finds the entry at a path for a view. A directory that cannot be read counts as
+    /// [`Found::Directory`], so that the view reports the error.
     ///
     /// # Errors
     ///
@@ -211,8 +210,8 @@ impl<'a> Files<'a> {
             entries => entries?,
         };
         for (name, status) in entries.unwrap_or_default() {
-            // Entries without a valid path do not count, and neither does the host's own directory,
-            // which is hidden.
+            // Skips entries without a valid path. The host's own hidden directory does not count
+            // either.
             let Some(below) = path.listed(&name) else { continue };
             let has_files = match status.kind {
                 EntryKind::Directory => !is_hidden(&name) && self.has_files(&below, is_viewed)?,

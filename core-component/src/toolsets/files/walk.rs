@@ -13,7 +13,7 @@ pub(super) struct Walk {
     pub files: Vec<(FilePath, Status)>,
     /// An error for each entry or directory that was left out because it cannot be read.
     pub left: Vec<Error>,
-    /// The hidden files and directories, unless the walk includes them.
+    /// The hidden files and directories that the walk left out.
     pub hidden: Vec<FilePath>,
 }
 

@@ -68,10 +68,10 @@ struct OperationResult {
     // The result of `get`. Absent if there is no such item.
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<Shown>,
-    // Of `search`.
+    // The result of `search`.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<Shown>>,
-    // Of `list`.
+    // The result of `list`.
     #[serde(skip_serializing_if = "Option::is_none")]
     namespaces: Option<Vec<Vec<String>>>,
 }
@@ -120,8 +120,8 @@ struct Prepared<'a> {
     refreshes: bool,
 }
 
-/// An operation, with the results of the work done before the transaction: the stored namespace, or
-/// the ranking of a search.
+/// An operation, with the values that are computed before the transaction begins: the stored
+/// namespace, or the ranking of a search.
 enum Kind<'a> {
     Put(&'a put_item::Input, Vec<String>),
     Delete(&'a delete_item::Input, Vec<String>),
@@ -135,7 +135,7 @@ impl Kind<'_> {
         matches!(self, Self::Put(..) | Self::Delete(..))
     }
 
-    /// The only namespace that the operation looks at, as it is stored. `None` if there may be several.
+    /// The stored form of the only namespace that the operation uses. `None` if it may use several.
     fn namespace(&self) -> Option<&[String]> {
         match self {
             Self::Put(_, namespace) | Self::Delete(_, namespace) | Self::Get(_, namespace) => {
@@ -177,14 +177,14 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// What the batch reads and changes.
+    /// The scope that the batch locks: one namespace, or everything.
     fn scope(&self) -> Scope {
         let namespaces = self.prepared.iter().map(|one| one.kind.namespace());
         namespaces.collect::<Option<Vec<_>>>().map_or(Scope::Everything, Scope::from_namespaces)
     }
 
-    /// Returns the results of the operations, and the ids of the items whose time to live is to be
-    /// renewed.
+    /// Returns the results of the operations. Also returns the ids of the items whose time to live
+    /// begins anew.
     fn read(&self, reader: &Reader<'_>) -> Result<(Vec<OperationResult>, Vec<i64>), Error> {
         let mut results = Vec::new();
         let mut refreshed = Vec::new();

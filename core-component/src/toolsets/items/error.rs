@@ -26,7 +26,7 @@ impl Error {
         Self::at(Code::InvalidInput, message, "key", "a text without U+0000".into())
     }
 
-    /// The caller may use only the namespaces below some agents, and this is none of them.
+    /// The namespace is not below an agent that the caller may use.
     pub(super) fn not_below_an_agent(labels: &[String], agents: &[String]) -> Self {
         let namespace = excerpt(&serde_json::to_string(labels).unwrap_or_default());
         let remedy = match agents {
@@ -39,7 +39,7 @@ impl Error {
         Self::new(Code::PermissionError, message)
     }
 
-    /// The value is longer than the value of an item may be.
+    /// The value is too long for an item.
     pub(super) fn value_too_long(bytes: usize, most: usize) -> Self {
         let message = format!(
             "`value` has {bytes} bytes as JSON: at most {most} are stored, so keep large parts \
@@ -48,7 +48,7 @@ impl Error {
         Self::at(Code::LimitExceeded, message, "value", format!("at most {most} bytes of JSON"))
     }
 
-    /// The value has objects and lists nested deeper than the value of an item may have.
+    /// The objects and lists of the value are nested too deep.
     pub(super) fn value_too_deep(levels: usize, most: usize) -> Self {
         let message = format!(
             "`value` has {levels} levels of objects and lists within each other: at most {most} are \
@@ -57,7 +57,7 @@ impl Error {
         Self::at(Code::LimitExceeded, message, "value", format!("at most {most} levels"))
     }
 
-    /// The value contains more values than the value of an item may contain.
+    /// The value contains too many values.
     pub(super) fn too_many_values(values: usize, most: usize) -> Self {
         let message = format!(
             "`value` has {values} values in it: at most {most} are stored, so divide it among several \
@@ -88,7 +88,7 @@ impl Error {
         Self::at(Code::InvalidInput, message, "filter", known)
     }
 
-    /// The operand of `$in` or `$nin` is no list.
+    /// The operand of `$in` or `$nin` is not a list.
     pub(super) fn not_a_list(operator: &str, field: &str) -> Self {
         let message = format!("`{operator}` for `{}` in `filter` takes a list", excerpt(field));
         Self::at(Code::InvalidInput, message, "filter", format!("a list for `{operator}`"))
@@ -101,7 +101,8 @@ impl Error {
         Self::at(Code::InvalidInput, message, "index", accepted)
     }
 
-    /// An operation of a batch has none or several of the fields of which it must have one.
+    /// An operation of a batch must have exactly one of the fields `put`, `delete`, `get`, `search`
+    /// and `list`.
     pub(super) fn not_one_operation(at: usize) -> Self {
         let message = format!(
             "operation {at} of the batch is none or several: pass exactly one of `put`, `delete`, \
@@ -119,7 +120,8 @@ impl Error {
         Self::new(Code::LimitExceeded, message)
     }
 
-    /// Returns the error with pointers into an operation of a batch.
+    /// Returns the error with its pointers moved to an operation of a batch:
+    /// `/operations/<at>/<kind>/...`.
     pub(super) fn in_operation(mut self, at: usize, kind: &str) -> Self {
         for detail in &mut self.details {
             detail.pointer = format!("/operations/{at}/{kind}{}", detail.pointer);

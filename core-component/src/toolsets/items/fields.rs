@@ -1,5 +1,5 @@
-//! Makes the text of an item for search: of all fields of its value, or of the fields at some
-//! paths.
+//! Makes the text of an item that a search reads: from all fields of its value, or from the fields
+//! at given paths.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ pub(super) fn text_of(value: &Map<String, Value>, paths: Option<&[String]>) -> S
             for path in paths {
                 match steps(path) {
                     Ok(steps) => follow(&Value::Object(value.clone()), &steps, path, &mut lines),
-                    // Not possible: paths are checked before they are stored.
+                    // Cannot happen: paths are checked before they are stored.
                     Err(_) => continue,
                 }
             }
@@ -27,7 +27,7 @@ pub(super) fn text_of(value: &Map<String, Value>, paths: Option<&[String]>) -> S
     lines.join("\n")
 }
 
-/// Checks the paths that are to be stored.
+/// Checks the form of paths before they are stored.
 ///
 /// # Errors
 ///

@@ -17,7 +17,8 @@ const PAGE: u32 = 100;
 
 pub(super) const FORGET: Forget = Forget { toolset: "items", run };
 
-/// Removes what is wanted from the items that the caller reaches. Items belong to no agent.
+/// Removes the wanted text or item from the items that the caller may use. Items belong to no
+/// agent.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     match forgetting.wanted {
         Wanted::Text(secret) => Ok(forget_text(call, secret, forgetting)?),
@@ -36,7 +37,8 @@ fn forget_item(call: &Call<'_>, row: i64, forgetting: &mut Forgetting<'_>) -> Re
     };
     if !forgetting.dry_run {
         let deleted = change_existing(call, &Scope::from_namespace(&found.namespace), |writer| {
-            // Another call may have deleted it since. An id stays with its namespace and key.
+            // Reads the item again, because another call may have deleted it. An id always keeps
+            // its namespace and key.
             let Some(item) = writer.reader().with_ids(&below, &[row])?.pop() else {
                 return Ok(false);
             };
@@ -62,7 +64,7 @@ fn forget_text(
         read_view(call, |reader| search.each(reader, |_, _, _| Ok(())))?
     } else {
         let changed = change_existing(call, &Scope::Everything, |writer| {
-            // No answer includes expired items, but they may have the text.
+            // Expired rows may have the text, too. They are in no answer, so all are removed.
             writer.remove_all_expired()?;
             search.each(&writer.reader(), |item, value, paths| {
                 writer.rewrite(item.id, value, paths, item.updated_at)
@@ -82,7 +84,7 @@ fn forget_text(
     Ok(())
 }
 
-/// What a search for a text in the items found.
+/// The result of a search for a text in the items.
 #[derive(Default)]
 struct Having {
     /// The ids of the items that have the text in their value or paths, at most [`MAX_ROWS`].
@@ -94,15 +96,15 @@ struct Having {
     first_addressed: Option<Item>,
 }
 
-/// A search for a text in the items that a caller reaches.
+/// A search for a text in the items that the caller may use.
 struct Search<'a> {
     reach: &'a Reach<'a>,
     secret: &'a str,
 }
 
 impl Search<'_> {
-    /// Calls `change` with each item that has the text in its value or paths, and with this value
-    /// and these paths without the text.
+    /// Calls `change` with each item that has the text in its value or paths. The other arguments
+    /// are the value and the paths after the text was removed.
     fn each(
         &self,
         reader: &Reader<'_>,

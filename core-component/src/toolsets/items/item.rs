@@ -16,7 +16,8 @@ pub(super) const MAX_RESULTS: usize = 8 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
     pub id: i64,
-    /// The namespace as it is stored, with the agent's label if the caller does not see that label.
+    /// The stored namespace. It begins with the agent's label even if the caller does not see that
+    /// label.
     pub namespace: Vec<String>,
     pub key: String,
     pub value: Map<String, Value>,
@@ -50,13 +51,13 @@ impl Item {
     }
 }
 
-/// Whether items have more bytes than any answer may have, so that no further items need be read.
+/// Whether the items are longer than any answer may be. Then no further items need to be read.
 pub(super) fn fill_answer<'i>(items: impl Iterator<Item = &'i Item>) -> bool {
     items.map(|item| item.bytes).sum::<usize>() > MAX_RESULTS
 }
 
-/// Returns a hash of what a search needs of an item. It is below 2⁴⁰, so that the sum of all stamps
-/// is an integer of SQLite.
+/// Returns a hash of the parts of an item that a search uses. It is below 2⁴⁰, so that the sum of
+/// all stamps fits in an integer of SQLite.
 pub(super) fn stamp(value: &str, paths: Option<&str>, updated_at: Timestamp) -> i64 {
     let paths = paths.unwrap_or_default();
     number_of(&format!("{updated_at} {paths} {value}")) & ((1 << 40) - 1)

@@ -1,5 +1,5 @@
-//! The `items` toolset: programs keep JSON objects under keys in namespaces. The contract is that
-//! of LangGraph's `BaseStore`: the same filters, limits and order of a batch.
+//! The `items` toolset: programs keep JSON objects under keys in namespaces. It follows LangGraph's
+//! `BaseStore`, with the same filters, limits and order of a batch.
 //!
 //! A namespace is a list of labels, such as `["users", "ada", "facts"]`. Items are rows of one
 //! database, SQLite or PostgreSQL. A batch with a put or a delete is one transaction. No answer has

@@ -17,8 +17,8 @@ const RESERVED_ROOT: &str = "langgraph";
 /// Matches any one label in a pattern.
 const ANY: &str = "*";
 
-/// Returns a namespace in the form that is stored: the JSON of its labels. In byte order, all
-/// namespaces below a namespace are next to each other.
+/// Returns the stored form of a namespace: its labels as JSON. Sorted by bytes, the namespaces
+/// below another one are next to each other.
 pub(super) fn stored(labels: &[String]) -> String {
     serde_json::to_string(labels).expect("labels are JSON")
 }
@@ -29,8 +29,8 @@ pub(super) fn labels(stored: &str) -> Option<Vec<String>> {
     serde_json::from_str(stored).ok()
 }
 
-/// Checks a namespace in which an item is to be written by those rules of LangGraph that are not in
-/// the schema.
+/// Checks the namespace of a new item by the rules of LangGraph that the schema of the input does
+/// not express.
 ///
 /// # Errors
 ///
@@ -77,7 +77,8 @@ pub(super) enum Below {
     Any(Vec<Root>),
 }
 
-/// A namespace below which namespaces are included; the root itself is if `is_itself_in`.
+/// Includes all namespaces below `labels`. Includes the namespace `labels` itself only if
+/// `is_itself_in` is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Root {
     pub labels: Vec<String>,

@@ -1,4 +1,4 @@
-//! The place where the items are stored.
+//! The place of the database of items.
 
 use super::database::{POSTGRES_TABLES, SQLITE_TABLES};
 use super::error::Error;

@@ -14,10 +14,10 @@ use crate::tool::{Call, Hints, Tool};
 
 /// The maximum length of a value, in bytes of JSON.
 const MAX_VALUE: usize = 1 << 20;
-/// The maximum nesting of objects and lists in a value, counting the value itself. JSON readers
-/// accept a few more levels.
+/// The maximum nesting of objects and lists, counting the value itself. JSON parsers accept only a
+/// few more levels.
 const MAX_LEVELS: usize = 100;
-/// The maximum number of values in a value, at any depth.
+/// The maximum number of JSON values in an item's value, at any depth.
 const MAX_VALUES: usize = 50_000;
 
 pub(super) struct PutItem;

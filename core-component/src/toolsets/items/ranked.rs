@@ -19,7 +19,7 @@ use crate::vectors::Task;
 /// The maximum number of items that are read at once.
 const PAGE: usize = 100;
 
-/// The items that have words of a question, ranked.
+/// The ranking of the items that have words of a question.
 #[derive(Default)]
 pub(super) struct Ranking {
     /// The ids and scores of the items, the best first.
@@ -29,8 +29,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// Ranks all items that the caller reaches. Items below `asked` are compared first. This opens
-    /// a transaction of its own, so call it before the transaction of the call begins.
+    /// Ranks all items that the caller may use, those below `asked` first in case the budget is
+    /// used up. Call it before the call's transaction begins, because it opens its own transaction.
     pub fn new(
         call: &Call<'_>,
         reach: &Reach<'_>,
@@ -60,7 +60,7 @@ impl Ranking {
         let skipped = add(call, reach, Some(asked), &mut collector)?;
         let results = collector.results();
         let mut ranked = Vec::new();
-        // Among equal scores, the newest comes first, because the sort below is stable.
+        // Sorts by time first. The stable sort below then puts the newest of equal scores first.
         let mut candidates = results.candidates;
         candidates.sort_by_key(|one| Reverse(one.entry.1.moment()));
         for one in candidates {
@@ -83,7 +83,7 @@ impl Ranking {
     ) -> Result<Vec<(Item, f64)>, Error> {
         let mut found = Vec::new();
         let mut skipped = 0;
-        // Skips ranked items of other namespaces without reading them.
+        // Only ranked items below the namespace are read.
         let asked: BTreeSet<i64> = reader.ids(below)?.into_iter().collect();
         let ranked = self.ranked.iter().filter(|(id, _)| asked.contains(id));
         let ranked: Vec<(i64, f64)> = ranked.copied().collect();

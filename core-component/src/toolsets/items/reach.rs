@@ -1,8 +1,8 @@
 //! The namespaces that a caller reaches.
 //!
-//! A caller that may use one agent sees only the namespaces below that agent's label, and does not
-//! see the label. A caller of several agents sees the namespaces below their labels. A caller
-//! without a limit to agents sees everything.
+//! A caller of one agent sees the namespaces below that agent's label, without the label. A caller
+//! of several agents sees the namespaces below their labels. A caller that is not limited to agents
+//! sees everything.
 
 use super::error::Error;
 use super::namespace::{Below, Root, check};
@@ -26,9 +26,9 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Returns the name of the collection in the search index. It depends on what the caller
-    /// reaches: a search reads only these items, so it could not keep the index of other items up
-    /// to date.
+    /// Returns the name of the collection in the search index. Callers with different reach have
+    /// different collections: a search reads only the items that its caller may use, and cannot
+    /// keep an index of other items up to date.
     pub fn collection(&self) -> String {
         match self {
             Self::Everything => EVERYTHING.to_owned(),
@@ -37,7 +37,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Returns the stored namespace for labels that the caller names.
+    /// Converts labels that the caller gives to the stored namespace.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Checks the labels of a namespace in which an item is to be written. The rules do not apply
-    /// to the name of an agent, which comes first if the caller has several agents.
+    /// Checks the labels of a new item by the rules of LangGraph. For a caller of several agents,
+    /// the first label is the name of an agent and is not checked.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl<'a> Reach<'a> {
         stored
     }
 
-    /// Returns the namespaces below these labels that the caller reaches.
+    /// Returns the namespaces below these labels that the caller may use.
     ///
     /// # Errors
     ///
@@ -95,5 +95,6 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// The collection of an unlimited caller, and the first part of the names of the others.
+/// The name of the collection for a caller without limits. The names of all other collections begin
+/// with it.
 const EVERYTHING: &str = "items";

@@ -3,14 +3,14 @@
 use super::namespace::stored;
 use crate::storage::version_of;
 
-/// The digits of a scope. There are 4,096 scopes: a database server keeps a row for each, and namespaces
-/// have no limit.
+/// The number of hexadecimal digits of a scope's name, which gives 4,096 scopes. The number is
+/// limited because a database server keeps a row for each scope.
 const DIGITS: usize = 3;
 
-/// The items that a change reads and changes.
+/// The items that a change locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Those of one namespace, as it is stored.
+    /// The items of one namespace, in its stored form.
     Namespace(String),
     Everything,
 }
@@ -21,16 +21,16 @@ impl Scope {
         Self::Namespace(stored(namespace))
     }
 
-    /// The scope of a change in several namespaces. A call locks one scope at a time, so it is everything if
-    /// the namespaces differ.
+    /// The scope of a change in several namespaces. A call locks one scope at a time, so different
+    /// namespaces need [`Scope::Everything`].
     pub fn from_namespaces<'a>(namespaces: impl IntoIterator<Item = &'a [String]>) -> Self {
         let mut scopes = namespaces.into_iter().map(Self::from_namespace);
         let first = scopes.next().unwrap_or(Self::Everything);
         if scopes.all(|scope| scope == first) { first } else { Self::Everything }
     }
 
-    /// The scope of the lock, `None` for the whole place. Namespaces may share one: then their writers
-    /// come one after the other.
+    /// The name of the scope to lock. `None` for the whole place. Namespaces can share a scope:
+    /// then their writers wait for each other.
     pub fn name(&self) -> Option<String> {
         match self {
             Self::Namespace(namespace) => {

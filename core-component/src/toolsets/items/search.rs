@@ -32,7 +32,7 @@ fn collections(call: &Call<'_>) -> Checked<Vec<OwnedCollection>> {
 /// The first part of an item's id in a hit.
 const ID: &str = "items/";
 
-/// Adds the items that the caller reaches.
+/// Adds the items that the caller may use.
 fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
     if !collector.request.is_for(&owner()) {
         return Ok(());
@@ -57,7 +57,8 @@ pub(super) fn row_of_id(id: &str) -> Option<i64> {
     id.strip_prefix(ID)?.parse().ok()
 }
 
-/// Returns the row of an entry, even if the entry is still unread. `None` if it is not an item.
+/// Returns the row of an entry. The entry may come from the index, without its text. `None` if it
+/// is not an item.
 pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64> {
     match (entry.unread, &entry.id) {
         (Some(unread), _) => match documents[unread.document].key {
@@ -69,9 +70,9 @@ pub(super) fn row_of(entry: &Entry, documents: &[UnreadDocument]) -> Option<i64>
     }
 }
 
-/// Adds the items within reach to the entries of the owner that `collector` began last. Reads the
-/// items below `first` before the others. Returns how many items were skipped because the budget of
-/// the search was used up.
+/// Adds the items that the caller may use to the entries of the owner that `collector` began last.
+/// Reads the items below `first` before the others. Returns how many items were skipped because the
+/// budget was used up.
 pub(super) fn add(
     call: &Call<'_>,
     reach: &Reach<'_>,
@@ -104,7 +105,7 @@ fn read(call: &Call<'_>, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> 
     })
 }
 
-/// Makes an entry of an item. It is found by the words of its namespace and its key, too.
+/// Makes a search entry of an item. Words of its namespace and key find it, too.
 fn entry(call: &Call<'_>, reach: &Reach<'_>, item: &Item) -> Entry {
     let namespace = reach.seen(item.namespace.clone());
     let about = if item.is_indexed() {

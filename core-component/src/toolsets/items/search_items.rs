@@ -56,10 +56,10 @@ pub(super) struct Output {
 }
 
 impl Input {
-    /// Ranks the items by the query. `None` without a query. Call it before the transaction of the
-    /// call begins.
+    /// Ranks the items by the query. `None` without a query. Call it before the call's transaction
+    /// begins, because a ranking opens its own transaction.
     pub fn ranking(&self, call: &Call<'_>, reach: &Reach<'_>) -> Result<Option<Ranking>, Error> {
-        // Checks the rest of the input before the ranking.
+        // Checks the filter first, so that an invalid one needs no ranking.
         Filter::new(&self.filter)?;
         let below = reach.below(&self.namespace_prefix)?;
         let has_query = !self.query.trim().is_empty();
@@ -106,7 +106,8 @@ impl Tool for SearchItems {
         let reach = Reach::new(call.context);
         let ranking = input.ranking(call, &reach)?;
         let found = read_view(call, |reader| input.search(reader, &reach, ranking.as_ref()))?;
-        // The reading stopped before the limit, so the number of items left out is unknown.
+        // If the items fill the answer, the reading stopped before the limit, and the number of
+        // items left out is unknown.
         let is_full = fill_answer(found.iter().map(|(item, _)| item));
         let mut items: Vec<Shown> = found.into_iter().map(|one| shown(one, &reach)).collect();
         let left_out = cut_list(&mut items);

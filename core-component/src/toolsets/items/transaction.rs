@@ -1,4 +1,4 @@
-//! The transactions of a call: a view to read from, and a change as the only writer.
+//! The transactions of a call: one that reads, and one that changes items as the only writer.
 
 use super::database::{Reader, Writer, has_tables, prepare};
 use super::error::Error;
@@ -9,7 +9,7 @@ use crate::source::Owner;
 use crate::storage::database::{Connection, Dialect, Mode};
 use crate::tool::Call;
 
-/// Reads from one view of the items.
+/// Reads the items in one transaction, so that all results are of the same moment.
 pub(super) fn read_view<T>(
     call: &Call<'_>,
     read: impl FnOnce(&Reader<'_>) -> Result<T, Error>,
@@ -21,7 +21,7 @@ pub(super) fn read_view<T>(
     read(&Reader::new(has_tables.then_some(&*view), now))
 }
 
-/// Runs a change as the only writer of what it touches. The database is created if it is missing.
+/// Runs a change as the only writer in its scope. Creates the database if it is missing.
 pub(super) fn change<T>(
     call: &Call<'_>,
     scope: &Scope,
@@ -30,7 +30,7 @@ pub(super) fn change<T>(
     change_in(call, &*database(call)?, scope, change)
 }
 
-/// As [`change`], but does not create a missing database: `None` if there is none.
+/// Like [`change`], but returns `None` if there is no database.
 pub(super) fn change_existing<T>(
     call: &Call<'_>,
     scope: &Scope,
@@ -49,7 +49,7 @@ fn change_in<T>(
     scope: &Scope,
     change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    // SQLite has one writer for a database, whatever the scope.
+    // SQLite allows one writer for a whole database, so the scope does not matter.
     let scope = match database.dialect() {
         Dialect::Postgres => scope.name(),
         Dialect::Sqlite => None,
@@ -62,7 +62,7 @@ fn change_in<T>(
         writer.remove_expired()?;
         let forgotten = std::mem::take(&mut writer.forgotten);
         transaction.commit().map_err(Error::from_commit)?;
-        // A call has one transaction at a time, and the index needs one.
+        // Closes the transaction first: a call has only one at a time, and the index needs its own.
         drop(transaction);
         index::forget_rows_everywhere(call.storage, &place(), &forgotten);
         call.leave_vectors(&Owner::new("items"));

@@ -50,7 +50,7 @@ impl Tool for DropVectors {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        // All collections of a place are in one database.
+        // All collections of a place are in one database, so they are handled together.
         let mut of_places: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for OwnedCollection { place, name, .. } in collections(call)? {
             of_places.entry(place).or_default().insert(name);

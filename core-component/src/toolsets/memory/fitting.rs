@@ -8,8 +8,8 @@ use crate::ranking::{Language, Query, passage};
 use crate::resume::Part;
 use crate::text::lines;
 
-/// A part is shown only if there is room for its heading and this many characters, or for all of
-/// it.
+/// The minimum room for the content of a part, in characters. A part with less room is left out,
+/// unless it is shorter.
 const LEAST: usize = 60;
 
 /// The parts, as far as they fit.
@@ -19,7 +19,7 @@ pub(super) struct Fitted<'p> {
     pub left_out: Vec<&'p Part>,
 }
 
-/// What is shown of a part.
+/// The shown items of a part.
 pub(super) struct Told<'p> {
     pub part: &'p Part,
     /// The first items of the part, as Markdown.
@@ -27,9 +27,8 @@ pub(super) struct Told<'p> {
     is_shortened: bool,
 }
 
-/// Fits parts into `room` characters. Each part gets an equal share; what a part does not need goes
-/// to the others. Items are not cut, except the first item of a part if it is longer than the
-/// share.
+/// Fits parts into `room` characters. Each part gets an equal share; the room that it does not need
+/// goes to the others. Only the first item of a part is ever cut, if it is longer than the share.
 pub(super) fn fit(parts: &[Part], room: usize) -> Fitted<'_> {
     let mut candidates: Vec<Candidate<'_>> = parts.iter().map(Candidate::new).collect();
     while candidates.iter().map(Candidate::least).sum::<usize>() > room {
@@ -54,7 +53,8 @@ fn last_in_order(candidates: &[Candidate<'_>]) -> usize {
     (0..candidates.len()).max_by_key(rank).unwrap_or_default()
 }
 
-/// Returns the largest equal shares. What a part does not want is divided among the others.
+/// Divides `room` into equal shares. The room that a part does not want is divided among the
+/// others.
 fn fair_shares(wants: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..wants.len()).collect();
     order.sort_by_key(|at| wants[*at]);
@@ -67,8 +67,8 @@ fn fair_shares(wants: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// Gives the unused room of all shares to further items, one of each part in turn. A part none of
-/// whose items fits keeps its share.
+/// Gives the unused room of all shares to further items, one for each part in turn. A part without
+/// a fitting item keeps its share for its shortened first item.
 fn share_the_rest(candidates: &mut [Candidate<'_>], shares: &[usize], room: usize) {
     let used = |(of, share): (&Candidate<'_>, &usize)| match of.taken {
         0 => *share,
@@ -98,7 +98,7 @@ struct Candidate<'p> {
     part: &'p Part,
     /// The items as Markdown.
     items: Vec<String>,
-    /// For each number of items, the length of the first items together.
+    /// For each number of items, the total length of the first items.
     lengths: Vec<usize>,
     taken: usize,
 }
@@ -113,7 +113,7 @@ impl<'p> Candidate<'p> {
         Self { part, items, lengths, taken: 0 }
     }
 
-    /// The length of the part with its first `taken` items and the heading.
+    /// The length of the heading and the first `taken` items.
     fn cost(&self, taken: usize) -> usize {
         length(&heading(self.part, taken, false)) + self.lengths[taken]
     }
@@ -130,8 +130,8 @@ impl<'p> Candidate<'p> {
         self.taken = fitting.unwrap_or(0);
     }
 
-    /// Returns what is shown of the part. If not even the first item fits, the item is cut between
-    /// words. `None` if there is too little room for that.
+    /// Returns the items to show. If not even the first item fits, it is cut between words. `None`
+    /// if there is too little room for that.
     fn told(mut self, share: usize) -> Option<Told<'p>> {
         let part = self.part;
         if self.taken > 0 {
@@ -145,8 +145,8 @@ impl<'p> Candidate<'p> {
 }
 
 impl Told<'_> {
-    /// The part as Markdown. Days keep the order of the part; the items of a day are reversed if
-    /// the part asks for it.
+    /// Returns the part as Markdown. The days are in the order of the part. The items of a day are
+    /// in reverse order if `is_reversed` is set.
     pub fn text(&self) -> String {
         let Self { part, items, is_shortened } = self;
         let mut text = heading(part, items.len(), *is_shortened);
@@ -182,7 +182,7 @@ fn heading(part: &Part, taken: usize, is_shortened: bool) -> String {
     format!("\n## {title}{of_days}: {}{note}\n\n", name(owner))
 }
 
-/// Says how many items of a part are shown, and of how many.
+/// Returns a phrase such as `3 of 10`: how many items of a part are shown, and of how many.
 pub(super) fn count(part: &Part, told: usize) -> String {
     let within = part.counted_in.as_ref().map(|of| format!(" in {of}")).unwrap_or_default();
     format!("{told} of {}{within}", part.total)
@@ -206,21 +206,22 @@ fn item(text: &str) -> String {
 /// end. `None` if there is too little room.
 fn shortened(text: &str, room: usize) -> Option<String> {
     let beginning = Query::in_language("", Language::English);
-    // Three characters for the mark of the item and the line ending.
+    // Leaves three characters for `- ` and the line ending.
     let mut most = room.saturating_sub(3);
     while most >= LEAST / 6 {
         let item = item(&passage(text, &beginning, most).shown);
         if length(&item) <= room {
             return Some(item);
         }
-        // Too long, because of the indent of lines or a longer fence: tries a shorter passage.
+        // The item is too long, because its lines are indented or backticks lengthen the fence.
+        // Tries a shorter passage.
         most = most * 3 / 4;
     }
     None
 }
 
-/// The number of characters of a text, plus those by which its backticks lengthen the fence around
-/// the answer.
+/// Returns the number of characters that a text takes in the answer. A long run of backticks counts
+/// more, because it makes the fence around the answer longer.
 pub(super) fn length(text: &str) -> usize {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     text.chars().count() + 2 * longest.saturating_sub(2)

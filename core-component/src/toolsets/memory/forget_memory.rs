@@ -67,7 +67,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Where copies may remain that no program here can remove.
+/// The places of copies that this program cannot remove.
 const ELSEWHERE: &str = "other machines, exports, backups by other programs, and conversations that models or \
                          clients keep: remove it there, and change a secret that leaked";
 
@@ -107,7 +107,7 @@ impl Tool for ForgetMemory {
 /// The maximum number of entries of `left` in an answer.
 const MAX_LEFT: usize = 20;
 
-/// Keeps the first entries, and adds one with the number of the others.
+/// Keeps at most [`MAX_LEFT`] entries, and adds an entry with the number of the others.
 fn bounded(mut left: Vec<String>) -> Vec<String> {
     let more = left.len().saturating_sub(MAX_LEFT);
     if more > 0 {
@@ -121,7 +121,7 @@ const NOT_FOUND: &str = "nothing that is mounted and within reach has it now: a 
                          is stored, in the same case, and ids and paths are those of `search_memory`, an id of \
                          layers with its `section` and `agent`; Git history and other machines may have it";
 
-/// Refuses a text that is too short, or that is a part of the mark put in place of removed texts.
+/// Refuses a text that is too short, or that is a part of the mark `(removed)`.
 fn checked(text: &str) -> Result<&str, Error> {
     let refused = |message: &str, accepted: String| {
         Err(Error::at(Code::InvalidInput, message, "text", accepted))
@@ -157,8 +157,8 @@ fn wanted<'a>(text: Option<&'a str>, input: &'a Input) -> Result<Wanted<'a>, Err
         (None, Some(id), None) => match (id.parse(), section) {
             (Ok(id), Some(layer)) if agent.is_some() => Ok(Wanted::Row { layer, id }),
             (Ok(_), Some(_)) => refused("an `id` of layers needs the `agent` of its hit"),
-            // An id without a `section` is that of a record, even if it is a number: other programs
-            // number records.
+            // Without a `section`, a number is the id of a record, too: other programs number their
+            // records.
             _ => Ok(Wanted::Record(id)),
         },
         _ => refused("pass exactly one of `text`, `id` and `path`"),

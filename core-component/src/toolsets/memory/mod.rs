@@ -1,9 +1,9 @@
 //! The toolset `memory`: tools that work on the entries of all mounted toolsets.
 //!
-//! Each toolset contributes its entries to a search, see [`Collector`](crate::source::Collector),
-//! and what an agent needs to continue its work, see [`Parts`](crate::resume::Parts). Each toolset
-//! removes its own entries that are to be forgotten, see [`Forgetting`](crate::forget::Forgetting).
-//! The ranking is in [`ranking`](crate::ranking).
+//! Each toolset adds its entries to a search ([`Collector`](crate::source::Collector)), and adds
+//! what an agent needs to continue its work ([`Parts`](crate::resume::Parts)). Each toolset also
+//! removes its own entries for `forget_memory` ([`Forgetting`](crate::forget::Forgetting)). The
+//! ranking is in [`ranking`](crate::ranking).
 
 mod asked_days;
 mod drop_vectors;

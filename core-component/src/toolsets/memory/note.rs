@@ -16,9 +16,10 @@ pub(super) struct NoteInput<'a> {
     pub others: &'a [Owner],
     pub skipped: &'a [Skipped],
     pub has_hit: bool,
-    /// The largest share of the query's terms, by their weights, that any hit has.
+    /// The largest coverage of a hit: the share of the query's terms that the hit has, by their
+    /// weights.
     pub coverage: f64,
-    /// For each matching summary that is not shown, the share of the query's terms that it has.
+    /// The coverage of each matching summary that is not shown.
     pub hidden: &'a [f64],
     pub has_word: bool,
     pub other_days: Option<&'a str>,
@@ -35,7 +36,8 @@ impl NoteInput<'_> {
         let hidden = self.hidden.iter().filter(|coverage| **coverage >= TELLING).count();
         let entries = self.owners.iter().map(|(_, entries)| entries).sum();
         let is_agent_known = self.is_agent_known();
-        // Other hits, such as those of stores, would hide that the agent itself has no entries.
+        // Says so even if there are hits of other owners, such as stores: they would hide that the
+        // agent has no entries.
         let agent_missing = match (entries, is_agent_known) {
             (0, _) | (_, true) => None,
             (_, false) => self.nothing_kept(),
@@ -75,7 +77,8 @@ impl NoteInput<'_> {
         }
     }
 
-    /// Says that there is nothing to search. `None` if only other owners have entries.
+    /// Says that nothing is kept: by the agent of the request, or at all. `None` if only owners
+    /// that were left out have entries.
     fn nothing_kept(&self) -> Option<String> {
         let place = if self.is_partial { " in what could be searched" } else { "" };
         match &self.request.agent {
@@ -86,14 +89,14 @@ impl NoteInput<'_> {
         }
     }
 
-    /// Whether the agent of the request has entries, or entries that were skipped. True without an
-    /// agent, and if no searched toolset has entries of agents.
+    /// Whether the agent of the request has entries or skipped entries. Also true if the request
+    /// names no agent, or if no searched toolset has entries of agents.
     fn is_agent_known(&self) -> bool {
         let Some(agent) = self.request.agent.as_ref().filter(|_| self.searches_agents) else {
             return true;
         };
-        // Files and items have no agent as their owner. If the caller is limited to agents, they
-        // belong to these.
+        // Files and items have no agent as their owner. They count as the agent's own if the caller
+        // may use only some agents.
         let is_bounded = self.call.context.agents.is_some();
         let is_its = |owner: &Owner| match &owner.agent {
             Some(of) => of == agent.as_str(),
@@ -140,8 +143,8 @@ fn without_hit(
     format!("of {entries} entries, {those} are {are}: try {remedy}")
 }
 
-/// Names the owners that were left out. Without an agent in the request, they are always named;
-/// with an agent, only if the hits are weak or the agent has no entries.
+/// Names the owners that were left out. If the request names an agent, names them only if the hits
+/// are weak or the agent has no entries.
 fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
     let is_told = is_weak || request.agent.is_none();
     if !is_told || others.is_empty() {

@@ -23,13 +23,13 @@ const BEGINNING: &str = "This was kept, to go on with. The fence holds stored te
 /// The number of characters of the fence around the parts, with its line endings.
 const FENCE: usize = 12;
 
-/// The number of line endings that separate a paragraph from the one before.
+/// The number of line endings between two paragraphs.
 const PARAGRAPH: usize = 2;
 
-/// The names of other agents and stores take at most this fraction of the budget: one in 4.
+/// The names of other agents and stores take at most a quarter of the budget.
 const OF_NAMES: usize = 4;
 
-/// If parts are left out, this fraction of the budget is kept for their names: one in 8.
+/// If parts are left out, an eighth of the budget is reserved for their names.
 const OF_LEFT_OUT: usize = 8;
 
 pub(super) struct ResumeMemory;
@@ -94,7 +94,7 @@ impl Tool for ResumeMemory {
     }
 }
 
-/// Returns the answer: a fence with what is shown of the parts, and notes after it.
+/// Returns the answer: the shown parts in a fence, and notes after the fence.
 fn text(call: &Call<'_>, agent: Option<&str>, collected: &Collected, budget: usize) -> String {
     let Collected { parts, others: agents, stores, .. } = collected;
     let missing = nothing_kept(call, agent, collected);
@@ -122,7 +122,7 @@ fn text(call: &Call<'_>, agent: Option<&str>, collected: &Collected, budget: usi
     paragraphs.collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// Says that nothing is kept, or nothing of the agent of the call. `None` if something is shown.
+/// Says that nothing is kept, in all or of the agent of the call. `None` if something is shown.
 fn nothing_kept(call: &Call<'_>, agent: Option<&str>, collected: &Collected) -> Option<String> {
     let Collected { parts, told, others: agents, warnings, .. } = collected;
     let yet = if warnings.is_empty() { "yet" } else { "in what could be read" };
@@ -144,7 +144,7 @@ fn nothing_kept(call: &Call<'_>, agent: Option<&str>, collected: &Collected) -> 
     what.map(|what| sentence(&what) + &tools)
 }
 
-/// Names the tools of the mounted toolsets with which to keep a first memory.
+/// Names the tools that can store a first memory, one for each mounted toolset.
 fn first_tools(call: &Call<'_>) -> String {
     let tools = call.resumes.iter().map(|of| call.listed(of.toolset, of.first_tool));
     let tools: Vec<String> = tools.map(|tool| format!("`{tool}`")).collect();
@@ -155,8 +155,8 @@ fn first_tools(call: &Call<'_>) -> String {
     }
 }
 
-/// Names the agents and stores of which nothing is shown, in at most `room` characters. `None` if
-/// there are none, or too little room.
+/// Names the agents and stores without a shown part, in at most `room` characters. `None` if there
+/// are none, or if there is too little room.
 fn others(
     agents: &[&String],
     stores: &[&String],
@@ -179,7 +179,7 @@ fn others(
     (!note.is_empty()).then_some(note)
 }
 
-/// Lists the parts of which nothing is shown, with their tools, in about `room` characters.
+/// Lists the parts that are left out, each with the tool that reads it, in about `room` characters.
 fn left_out(parts: &[&Part], room: usize) -> String {
     let note = |most: usize| {
         let mut note = "\n## Left out: a larger `budget` has room for more\n\n".to_owned();

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::ranking::{LANGUAGES, Language};
 use crate::toolset::{Setting, Takes};
 
-/// The name of the setting with which a host does not mount the toolset.
+/// The name of the setting that keeps a host from mounting the toolset.
 pub(super) const LEAVE_OUT: &str = "leave_out";
 
 /// The descriptions of the settings for hosts.

@@ -5,7 +5,7 @@ use crate::source::{Owner, Request, Skipped};
 /// The maximum number of owners that the warning names.
 const MAX_NAMED: usize = 10;
 
-/// Says what was not read, and how to search it. `None` if nothing was skipped.
+/// Says which documents were not read, and how to search them. `None` if nothing was skipped.
 pub(super) fn not_read(request: &Request, skipped: &[Skipped]) -> Option<String> {
     if skipped.is_empty() {
         return None;

@@ -16,8 +16,8 @@ pub(super) fn without_date(
     if undated.is_empty() {
         return None;
     }
-    // Sorted, because the order of reading depends on what the index has: other documents are read
-    // last.
+    // Sorted, because a search reads documents that are not in the index last: the warning should
+    // not depend on the index.
     let mut undated: Vec<&Undated> = undated.iter().collect();
     undated.sort_by_key(|one| (one.owner, &one.path));
     let named = undated

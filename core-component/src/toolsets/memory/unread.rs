@@ -6,8 +6,8 @@ use crate::ranking::Ranked;
 use crate::source::{Entry, Owner, UnreadDocument};
 use crate::tool::Call;
 
-/// A document is missing, cannot be read, or has another version than the index says. A search without
-/// indexes then gives the other hits, and a warning if the document cannot be read.
+/// The error for a document that is missing, cannot be read, or has another version than the index
+/// says. The caller then repeats the search without indexes.
 pub(super) struct Changed;
 
 /// Reads the text of each hit that comes from an index. Each document is read once, and the
@@ -40,7 +40,7 @@ pub(super) fn read_hits(
     Ok(())
 }
 
-/// Reads the entries of documents, which must have the versions that the index says.
+/// Reads the entries of documents. Fails if a document has another version than the index says.
 fn entries(
     call: &Call<'_>,
     owner: &Owner,

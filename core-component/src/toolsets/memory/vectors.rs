@@ -1,8 +1,8 @@
-//! The follow-ups of the toolset: the host asks its embedder for vectors of the texts of all
-//! mounted toolsets.
+//! The follow-ups of the toolset. In a follow-up, the host asks its embedder for vectors of the
+//! texts of all mounted toolsets.
 //!
-//! The id of a follow-up is the number of an owner. The follow-up stands for all texts of the owner
-//! that wait for a vector. Claiming the follow-up chooses a batch of these texts.
+//! A follow-up is for all texts of an owner that wait for a vector. Its id is the number of the
+//! owner. Claiming the follow-up chooses a batch of these texts.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ use crate::tool::{Call, Checked, Source};
 use crate::toolset::FollowUps;
 use crate::vectors::{self, Answer, Answered, Task, Waiting};
 
-/// The maximum number of passes of a claim. A pass may find only documents whose texts have vectors
-/// already, so that another pass is needed.
+/// The maximum number of passes over the entries in a claim. If all texts that a pass finds have
+/// vectors already, another pass follows.
 const MAX_PASSES: usize = 16;
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
@@ -38,8 +38,8 @@ fn pending(call: &Call<'_>) -> Checked<()> {
     passed
 }
 
-/// Goes through the entries that the caller reaches, and collects texts that wait for vectors. What
-/// cannot be read waits for a later pass.
+/// Goes through the entries that the caller may use, and collects texts that wait for vectors.
+/// Texts that cannot be read wait for a later pass.
 ///
 /// # Errors
 ///
@@ -65,8 +65,7 @@ fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
     let whole = request.budget.reserve();
     for (at, Source { collect, .. }) in call.sources.iter().enumerate() {
         request.budget.begin(whole, call.sources.len() - at);
-        // Every toolset is read, even after an error of another one, such as one that has no
-        // storage yet.
+        // Reads the other toolsets even after an error: a toolset may have no storage yet.
         passed = passed.and(collect(call, &mut Collector::new(&request)));
     }
     match request.vectors {
@@ -75,8 +74,8 @@ fn pass(call: &Call<'_>, waiting: Waiting) -> (Waiting, Checked<()>) {
     }
 }
 
-/// Chooses a batch of waiting texts, and leaves a follow-up that has the texts. Returns false if no
-/// text waits.
+/// Chooses a batch of waiting texts, and adds a follow-up with these texts for the host. Returns
+/// false if no text waits.
 fn claim(call: &Call<'_>, owner: i64, seconds: u32) -> Result<bool, Error> {
     let Some(model) = &call.context.embedder else { return Ok(false) };
     let mut takes_failed = false;
@@ -97,7 +96,7 @@ fn claim(call: &Call<'_>, owner: i64, seconds: u32) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Stores the vectors of a batch, and leaves the next follow-up. Claiming that follow-up finds out
+/// Stores the vectors of a batch, and adds the next follow-up of the owner. Claiming it finds out
 /// whether further texts wait.
 ///
 /// # Errors
@@ -159,7 +158,7 @@ pub(super) fn collections(call: &Call<'_>) -> Result<Vec<OwnedCollection>, Error
     }
 }
 
-/// Whether the error means that a place has no vectors: the place does not exist.
+/// Whether the error means that a place has no vectors because it does not exist.
 pub(super) fn has_none(error: &storage::Error) -> bool {
     error.code == storage::ErrorCode::NotFound
 }

@@ -22,12 +22,12 @@ use crate::tool::Call;
 /// The path of the tree, relative to the top level of the repository.
 const TREE: &str = ".github/agent-memory";
 
-/// The maximum size of a document that is parsed, in bytes. A change parses a document twice, which
-/// has to stay within the time and memory limits of a call for any content.
+/// The maximum size of a document that is parsed, in bytes. A change parses a document twice, and
+/// any document of this size must be parsed within the time and memory limits of a call.
 pub(super) const MAX_PARSED_BYTES: u64 = 2 << 20;
 
-/// The most attempts of a change. An attempt fails if a program that takes no lock changes the
-/// document between our read and our commit.
+/// The maximum number of attempts of a change. An attempt fails if a program that does not take the
+/// lock changes the document between our read and our commit.
 const MAX_ATTEMPTS: usize = 4;
 
 /// The documents of one agent in one repository.
@@ -41,10 +41,10 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the path is not absolute or does not exist, if it is left out and not
-    /// exactly one repository is granted, or if the name is invalid or differs from another agent's
-    /// only in case. `RepositoryNotAllowed` if the repository is not granted. `PermissionDenied` if
-    /// the caller may not use the agent.
+    /// `InvalidInput` if the path is not absolute or does not exist, if it is left out and
+    /// [`default_root`] fails, or if the name is invalid or differs from another agent's only in
+    /// case. `RepositoryNotAllowed` if the repository is not granted. `PermissionDenied` if the
+    /// caller may not use the agent.
     pub fn open(
         call: &Call<'a>,
         repo_root: Option<&str>,
@@ -57,15 +57,16 @@ impl<'a> Agent<'a> {
         Ok(agent)
     }
 
-    /// Takes the lock and runs `change`, which reads and commits. Runs `change` again if a document
-    /// was changed between its read and its commit. If exactly one repository is granted, reports
-    /// the resources that were changed: their URIs name no repository.
+    /// Takes the lock and runs `change`, which reads documents and commits. Runs `change` again if
+    /// another program changed a document between the read and the commit. Reports the changed
+    /// resources if exactly one repository is granted: the URIs of resources do not name a
+    /// repository.
     pub fn change<T>(
         &self,
         call: &Call<'_>,
         change: impl Fn(&AgentWriter<'_>) -> Result<T, ChangeError>,
     ) -> Result<T, Error> {
-        // Read before anything is written, so that an error here leaves nothing behind.
+        // Listed before the first write, so that an error here leaves all documents unchanged.
         let is_only_repository = call.storage.list_repositories()?.len() == 1;
         let writer = AgentWriter { writer: self.tree.lock(None)?, changed: RefCell::default() };
         // An agent with a similar name may have been created since `open`.
@@ -172,14 +173,14 @@ impl<'a> Agent<'a> {
         Ok(dates)
     }
 
-    /// The sentence that says which agents the repository has, for an answer without entries.
+    /// Returns a sentence that names the agents of the repository, for an answer without entries.
     /// `None` for a caller that may use only one agent.
     pub fn others(&self, call: &Call<'_>) -> Result<Option<String>, Error> {
         existing::agents(call.context, self.name, || agent_names(call, &*self.tree))
     }
 
-    /// Fails if the name differs only in case from that of another entry: on some file systems both
-    /// would be the same directory.
+    /// Fails if the name differs from that of another entry only in case: some file systems would
+    /// use one directory for both.
     fn check_case(&self, call: &Call<'_>) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
         let twin = entries
@@ -193,8 +194,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// Commits changes under the lock of the tree, and notes the URIs of the resources that they
-/// change.
+/// Commits changes under the lock of the tree, and collects the URIs of the changed resources.
 pub(super) struct AgentWriter<'a> {
     writer: Box<dyn Writer + 'a>,
     changed: RefCell<Vec<String>>,
@@ -232,8 +232,7 @@ impl From<Error> for ChangeError {
 impl From<CommitError> for ChangeError {
     fn from(failed: CommitError) -> Self {
         match failed.error.code {
-            // If a part of the commit was applied, there is no second attempt: the error has to say
-            // so.
+            // No second attempt if a part of the commit was applied: the error tells the caller so.
             ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
             _ => Self::Other(failed.into()),
         }
@@ -245,13 +244,13 @@ pub(super) fn agent_names(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<String
     Ok(agents(call, tree)?.names)
 }
 
-/// The entries of a tree whose names are those of agents that the caller may use.
+/// The entries of a tree that have the name of an agent that the caller may use.
 #[derive(Default)]
 pub(super) struct Agents {
     /// The names of the directories, in byte order.
     pub names: Vec<String>,
-    /// The names of links and files where an agent's directory should be, in byte order. A file
-    /// whose name has a dot, such as `README.md`, is not one of them.
+    /// The names of links and files in place of an agent's directory, in byte order. Files with a
+    /// dot in their name, such as `README.md`, are left out: they were not meant as agents.
     pub others: Vec<String>,
 }
 
@@ -324,8 +323,8 @@ pub(super) fn in_tree(path: &str) -> &str {
 ///
 /// # Errors
 ///
-/// `InvalidInput` if the path is not absolute or does not exist, or if it is left out and not
-/// exactly one repository is granted. `RepositoryNotAllowed` if the repository is not granted.
+/// `InvalidInput` if the path is not absolute or does not exist, or if it is left out and
+/// [`default_root`] fails. `RepositoryNotAllowed` if the repository is not granted.
 pub(super) fn open_tree<'a>(
     call: &Call<'a>,
     repo_root: Option<&str>,

@@ -14,7 +14,8 @@ pub(super) fn complete(call: &Call<'_>, partial: &Partial<'_>) -> Checked<Vec<St
     values.map_err(Into::into)
 }
 
-/// The days with a log of the agent that is given, the newest first. Empty without an agent.
+/// The days with a log of the agent that the call names, the newest first. Empty if the call names
+/// no agent.
 fn dates(call: &Call<'_>, partial: &Partial<'_>) -> Result<Vec<String>, Error> {
     let agent = partial.others.get("agent").and_then(|name| AgentName::parse(name));
     let Some(agent) = agent else { return Ok(Vec::new()) };

@@ -64,7 +64,7 @@ impl Error {
     }
 }
 
-/// The most names that a message lists.
+/// The maximum number of names that a message lists.
 const MAX_LISTED: usize = 20;
 
 /// Names for a message, each in backticks.

@@ -1,6 +1,6 @@
-//! The examination of a repository for `validate`, file by file. An error is a problem that makes a
-//! tool refuse to work. A warning is one that a tool also returns as a warning, or a file that no
-//! tool uses.
+//! Examines the files of a repository for `validate`. A problem is an error if it makes a tool
+//! refuse to work. It is a warning if a tool also returns it as a warning, or if no tool uses the
+//! file.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ type Findings = Vec<(Severity, Finding)>;
 pub(super) struct Subject {
     /// The path in the tree.
     pub path: String,
-    /// The size of the file in bytes, which the examination reads.
+    /// The size of the file in bytes. 0 for a problem, because its file is not read.
     pub size: u64,
     kind: Kind,
 }
@@ -70,7 +70,7 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
 
 fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Result<(), Error> {
     let mut add = |path, size, kind| subjects.push(Subject { path, size, kind });
-    // `None` if no tool can list the directory, which is then a finding.
+    // `None` if no tool can list the directory. Then a finding is added.
     let mut listed = |directory: &str| -> Result<Option<Vec<Entry>>, Error> {
         match tree.list(Area::Documents, directory) {
             Ok(entries) => Ok(Some(entries.unwrap_or_default())),
@@ -81,8 +81,8 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
             }
         }
     };
-    // Logs are listed first. A writer that starts the first session now writes the schema before
-    // the log, so the schema is found if the log is.
+    // Lists the logs before the schema, because a writer that starts the first session writes the
+    // schema before the log. So whenever a log is found, its schema is found, too.
     let logs = listed(&format!("{agent}/logs"))?.unwrap_or_default();
     let entries = listed(agent)?;
     let mut has_schema = entries.is_none();
@@ -131,8 +131,8 @@ fn not_a_file() -> Kind {
     Kind::Problem(Severity::Error, what.into())
 }
 
-/// Examines subjects one by one. A log is compared with the schema of its agent. The schema is
-/// cached until a subject of another agent comes.
+/// Examines subjects one by one. It compares a log with the schema of its agent, and caches the
+/// schema until the next agent.
 pub(super) struct Examination<'a> {
     tree: &'a dyn Tree,
     schema: Option<(String, Option<Schema>)>,
@@ -183,7 +183,7 @@ impl<'a> Examination<'a> {
                         Err(finding) => (vec![finding], Vec::new()),
                     }
                 }
-                // The schema is missing or invalid, which its own subject reports.
+                // The schema is missing or invalid. The subject of the schema reports it.
                 _ => (Vec::new(), Vec::new()),
             },
         };

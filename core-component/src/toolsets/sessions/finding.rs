@@ -21,8 +21,8 @@ pub(super) struct Finding {
     pub what: String,
 }
 
-/// Finds the first merge conflict by the three markers that Git writes. `None` if they are not all
-/// there, in their order.
+/// Finds the first merge conflict by the three markers of Git. `None` unless all three are there in
+/// their order.
 pub(super) fn merge_conflict(text: &str) -> Option<Finding> {
     let mut lines = lines(text).map(|(_, line)| line);
     let before = lines.by_ref().take_while(|line| !line.starts_with("<<<<<<< ")).count();

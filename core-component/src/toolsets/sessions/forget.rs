@@ -17,13 +17,15 @@ use crate::tool::{Call, Checked, Forget, ToolError};
 
 pub(super) const FORGET: Forget = Forget { toolset: "sessions", run };
 
-/// Removes what is wanted from one repository, or from all that are granted by their top levels.
+/// Removes the wanted text or document from the repository that the call names, or from all
+/// repositories that are granted by their top levels.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     let roots = match (forgetting.wanted, forgetting.within.repo_root) {
         (Wanted::Record(_) | Wanted::Row { .. }, _) => return Ok(()),
         (Wanted::Document(path), _) if in_tree(path) == path => return Ok(()),
         (_, Some(root)) => vec![root.to_owned()],
-        // Takes only the default repository: another one may have a document at the same path.
+        // Only the default repository is searched: another one may have a document at the same
+        // path.
         (Wanted::Document(_), None) => vec![default_root(call)?],
         (Wanted::Text(_), None) => call.storage.list_repositories().map_err(Error::from)?,
     };
@@ -103,7 +105,8 @@ impl OfAgent<'_> {
         Ok(())
     }
 
-    /// Removes what is wanted from a document. Reports the document, or the error.
+    /// Removes the wanted text, or the whole content, from a document. Reports the document or the
+    /// error.
     fn forget(&self, kind: Kind, path: &str, forgetting: &mut Forgetting<'_>) {
         let found = self.find(kind, path, forgetting);
         let changed = found.and_then(|found| {
@@ -128,7 +131,8 @@ impl OfAgent<'_> {
         }
     }
 
-    /// Whether something would be removed from a document. Reports what has to stay.
+    /// Whether something would be removed from a document. Reports the lines that cannot be
+    /// changed.
     fn find(&self, kind: Kind, path: &str, forgetting: &mut Forgetting<'_>) -> Result<bool, Error> {
         let Some(document) = self.read(path)? else { return Ok(false) };
         let shown = in_repository(path);
@@ -164,8 +168,9 @@ impl OfAgent<'_> {
     }
 }
 
-/// The change that removes what is wanted from a document, if the document has it, and a message
-/// about what has to stay, if anything.
+/// Returns the change that removes the wanted text or the whole content from a document, if there
+/// is anything to remove. Also returns a message about the parts that cannot be changed, if there
+/// are any.
 fn change(
     kind: Kind,
     path: &str,

@@ -23,8 +23,8 @@ pub(super) struct Field {
 }
 
 impl Header {
-    /// Reads the fields in both forms: `- Agent Name: x`, and `**Agent Name:** x` of the first
-    /// program. If a field appears twice, the first one counts.
+    /// Reads the fields in both forms: `- Agent Name: x`, and `**Agent Name:** x`, which an earlier
+    /// program wrote. If a field appears twice, the first one counts.
     pub fn read(log: &str, range: Range<usize>) -> Self {
         let mut header = Self::default();
         for (at, line) in lines(&log[range.clone()]) {

@@ -9,8 +9,8 @@ use crate::markdown::{Block, BlockKind, ContentError, Outline, Section, content_
 use crate::text::{excerpt, line_of, lines};
 use crate::time::Date;
 
-/// The title of logs that an earlier program wrote. Comments call it the first program. The header
-/// of such a log is above its first section. These logs are never converted.
+/// The title of logs that an earlier program wrote; comments call it the first program. Such a log
+/// has its header above the first section. These logs are never converted.
 const FIRST_PROGRAM_TITLE: &str = "Agent Memory Session";
 
 /// The most unknown sections that get a warning each. One more warning counts the rest.
@@ -51,7 +51,7 @@ pub(super) fn log_date(file_name: &str) -> Option<Date> {
     file_name.strip_suffix(".md").and_then(Date::parse)
 }
 
-/// The session id of a log whose header has none.
+/// The session id of a new log, and of a log whose header has none.
 pub(super) fn default_session_id(id: LogId<'_>) -> String {
     format!("{}-{}", id.agent, id.date)
 }
@@ -136,9 +136,9 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// A warning if the entry, at the end of the section, comes below a heading of an earlier
-    /// entry. Readers would take the entry for a part of what that heading names. `None` if the
-    /// entry begins with a heading of the same or a higher rank.
+    /// Returns a warning if an earlier heading of the section has a higher level than the entry's
+    /// first heading. The entry is added below that heading, so readers would take it for a part of
+    /// that topic. `None` if there is no such heading.
     pub fn heading_above(&self, section: &str, entry: &str) -> Option<Finding> {
         let range = &self.section(section)?.range;
         let own = Outline::parse(entry).blocks.first().and_then(Block::level).unwrap_or(u8::MAX);
@@ -160,8 +160,8 @@ impl<'a> Log<'a> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The range after which a missing section is added: the nearest earlier section, in the
-    /// schema's order, that the log has, or else the header.
+    /// The range after which a missing section is added: that of the nearest section before it in
+    /// the schema, or that of the header if the log has none of these.
     fn predecessor(&self, name: &str) -> Range<usize> {
         let earlier = self.schema.sections.iter().take_while(|section| *section != name);
         let nearest = earlier.filter_map(|section| self.section(section)).last();

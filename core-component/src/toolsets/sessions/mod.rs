@@ -1,5 +1,5 @@
-//! The `sessions` toolset (spec 000): the session logs and the summary of each agent, kept in the
-//! source repository that they are about.
+//! The `sessions` toolset (spec 000): an agent's session logs and its summary, in the source
+//! repository that they are about.
 //!
 //! ```text
 //! .github/agent-memory/<agent>/_schema.md          the sections of the logs

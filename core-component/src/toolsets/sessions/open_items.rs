@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::search::{Block, blocks};
 use crate::words::fold;
 
-/// An item of a document: a block, an item of a list, or a sentence that ends with a colon,
-/// together with the list after it. An item of that list without the sentence could say the
-/// opposite.
+/// A part of a document that is open or closed as a whole: a paragraph, a list item, or a sentence
+/// that ends with a colon and the list after it. The list stays with its sentence, because an item
+/// without the sentence could say the opposite.
 pub(super) struct Item<'t> {
     pub section: Option<Rc<str>>,
     /// The nearest heading above the item and below the heading of the section. Empty if there is
@@ -80,8 +80,8 @@ impl OpenItems {
         Self { ignores_ticks, ..Self::default() }
     }
 
-    /// Returns what is open of an item, or `None` if nothing is. The item has to be older than the
-    /// items before.
+    /// Returns the open part of an item: of a list after a sentence, only its open items. `None` if
+    /// nothing is open. Call this for the newest item first.
     pub fn open<'t>(&mut self, mut item: Item<'t>) -> Option<Item<'t>> {
         let heading = plain(&item.heading);
         if item.list.is_empty() {
@@ -116,8 +116,7 @@ fn without_bullet(text: &str) -> Option<&str> {
     ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark))
 }
 
-/// The text after the mark of an item of a list, with or without a number. Without a mark, the text
-/// itself.
+/// The text of a list item after its bullet or number. A text without either is returned as it is.
 fn without_mark(text: &str) -> &str {
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = [". ", ") "].iter().find_map(|mark| number.strip_prefix(mark));
@@ -125,7 +124,8 @@ fn without_mark(text: &str) -> &str {
     without_bullet(text).or(numbered).unwrap_or(text)
 }
 
-/// Whether the box of an item is ticked, and the text of the item. `None` if there is no box.
+/// Whether the checkbox of an item is ticked, and the text after the checkbox. `None` if there is
+/// no checkbox.
 fn tick(text: &str) -> (Option<bool>, &str) {
     let text = without_mark(text).trim_start();
     let boxes = [("[ ] ", false), ("[x] ", true), ("[X] ", true)];
@@ -135,7 +135,7 @@ fn tick(text: &str) -> (Option<bool>, &str) {
     boxed.unwrap_or((None, text))
 }
 
-/// Whether the list below an item has open boxes and ticked boxes.
+/// Whether the list below an item has open checkboxes, and whether it has ticked ones.
 struct Below {
     is_open: bool,
     is_ticked: bool,
@@ -151,7 +151,7 @@ impl Below {
     }
 }
 
-/// The text of an item up to an empty line, the list below it, or a block of code.
+/// The text of an item without the list, code block or paragraph below it.
 fn own(text: &str) -> String {
     let is_text = |line: &&str| {
         let line = line.trim();

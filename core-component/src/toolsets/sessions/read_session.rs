@@ -77,7 +77,8 @@ impl Tool for ReadSession {
     }
 }
 
-/// The page of a log, or of one section, that begins `from` characters after the log's beginning.
+/// Reads a page of a log, or of one of its sections. The page begins `from` characters after the
+/// beginning of the log.
 pub(super) fn read(
     call: &Call<'_>,
     agent: &Agent<'_>,
@@ -107,7 +108,7 @@ pub(super) fn read(
     let id = LogId { agent: agent.name, date };
     let warnings = match Log::parse(source, &schema, id) {
         Ok(log) => log.all_warnings(),
-        // A person has to see a damaged log to mend it.
+        // A damaged log is returned nevertheless, so that a person can mend it.
         Err(finding) => {
             let what = format!(
                 "the log is malformed, so nothing can be appended; line {}: {}",
@@ -126,7 +127,7 @@ pub(super) fn read(
     })
 }
 
-/// The first section of this name. The error lists the sections that the log has.
+/// Returns the first section with this name. The error lists the sections of the log.
 fn named(outline: &Outline<'_>, name: &str) -> Result<Section, Error> {
     let mut sections = Section::all(outline);
     if let Some(index) = sections.iter().position(|section| section.name == name) {

@@ -72,8 +72,8 @@ impl Tool for ReadSummary {
     }
 }
 
-/// The page of a summary that begins `from` characters after its beginning, as this tool and the
-/// resource return it.
+/// Reads a page of a summary, for this tool and the resource. The page begins `from` characters
+/// after the beginning of the summary.
 pub(super) fn read(
     call: &Call<'_>,
     agent: &Agent<'_>,

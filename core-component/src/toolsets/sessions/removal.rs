@@ -1,6 +1,6 @@
-//! The change that removes a text from a log, a summary or a schema, or all text of a document. The
-//! structure of a document stays as it is: the headings and the header of a log, and the headings
-//! of a schema.
+//! Removes a text from a log, a summary or a schema, or removes the whole content of a log. The
+//! headings of logs and schemas and the header of a log stay, because the tools need them to find
+//! entries.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::forget::{REMOVED, Removal, marks, ranges_of, spliced};
 use crate::markdown::{BlockKind, Outline, Section};
 use crate::text::line_of;
 
-/// The most lines that a message names.
+/// The maximum number of lines that a message names.
 const MAX_LINES: usize = 10;
 
-/// A document of an agent.
+/// The kind of an agent's document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Log,
@@ -20,8 +20,8 @@ pub(super) enum Kind {
     Schema,
 }
 
-/// Puts a mark in the place of a text. The structure keeps the text, and a message names its lines.
-/// Nothing is removed if Markdown would then read other parts differently.
+/// Replaces a text by the mark [`REMOVED`]. In headings and the header the text stays, and a
+/// message names their lines. Removes nothing if Markdown would then read other parts differently.
 pub(super) fn remove_text(kind: Kind, text: &str, secret: &str) -> Removal {
     let ranges = ranges_of(secret, text);
     if ranges.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn remove_text(kind: Kind, text: &str, secret: &str) -> Removal {
 const UNSOUND: &str =
     "without this text, Markdown would read other parts of it differently: edit it by hand";
 
-/// Puts one mark in the place of all text below each heading.
+/// Replaces all text below each heading by one mark.
 pub(super) fn remove_all(kind: Kind, text: &str) -> Removal {
     let outline = Outline::parse(text);
     let mut at = 0;
@@ -70,7 +70,8 @@ pub(super) fn remove_all(kind: Kind, text: &str) -> Removal {
     Removal { splices: marks(goes), left: None }
 }
 
-/// The ranges of the structure, which stay as they are, in order.
+/// Returns the byte ranges that a removal must not change: headings, and the header of a log.
+/// Sorted.
 fn structure(kind: Kind, outline: &Outline<'_>) -> Vec<Range<usize>> {
     let headings = outline.blocks.iter().filter(|block| {
         matches!(block.kind, BlockKind::Heading { level: 1 | 2, .. }) && kind != Kind::Summary

@@ -7,12 +7,13 @@ use crate::tool::Call;
 /// The rules for `repo_root`, in words.
 pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
 
-/// The repository of a call without `repo_root`: the only one that is granted by its top level. Of
-/// several, only those that can be opened count, if any can.
+/// Returns the repository of a call without `repo_root`: the only one that is granted by its top
+/// level. If several are granted, repositories that cannot be opened do not count, unless none can
+/// be opened.
 ///
 /// # Errors
 ///
-/// `InvalidInput` if none or several are granted.
+/// `InvalidInput` if no repository is granted, or if several of them count.
 pub(super) fn default_root(call: &Call<'_>) -> Result<String, Error> {
     let mut granted = call.storage.list_repositories()?;
     if granted.len() > 1 {

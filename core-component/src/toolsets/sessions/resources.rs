@@ -1,5 +1,5 @@
-//! The resources: a log and a summary of an agent in the only repository that is granted, as
-//! `read_session` and `read_summary` give them.
+//! The resources: a log or a summary of an agent, as `read_session` and `read_summary` return it
+//! for a call without `repo_root`. A URI does not name a repository.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The part of a resumption that comes from the summary and the last logs of an agent.
+//! The part of `resume_memory` that comes from an agent's summary and its last logs.
 
 use std::cmp::Reverse;
 
@@ -12,16 +12,16 @@ use crate::source::Owner;
 use crate::time::Date;
 use crate::tool::{Call, Checked, Resume, ToolError};
 
-/// The most repositories that a resumption reads.
+/// The maximum number of repositories that one call reads.
 const MAX_REPOSITORIES: usize = 20;
 
-/// The most agents of a repository whose logs are listed to find the latest log, and the most of
-/// these agents whose documents are read until one has something to go on with.
+/// The call looks for the agent that worked last. It lists the logs of at most `MAX_AGENTS` agents,
+/// and reads the documents of at most `MAX_READ_AGENTS` until one has something to report.
 const MAX_AGENTS: usize = 50;
 const MAX_READ_AGENTS: usize = 5;
 
-/// The most logs of an agent that have something to go on with, the most logs that are read to find
-/// them, and the number of read bytes that ends the reading: a client waits for this when a session
+/// The reading of an agent's logs ends after `MAX_LOGS` logs with items in the reported sections,
+/// after `MAX_READ` logs in all, or after `MAX_BYTES` bytes. A client waits for this when a session
 /// begins.
 const MAX_LOGS: usize = 20;
 const MAX_READ: usize = 100;
@@ -31,13 +31,14 @@ const DECISIONS: &str = "Decisions";
 const OPEN_QUESTIONS: &str = "Open Questions";
 const NEXT_ACTIONS: &str = "Next Actions";
 
-/// The sections of the default schema that tell what to go on with.
+/// The sections of the default schema with which an agent continues its work.
 const TO_GO_ON: [&str; 3] = [DECISIONS, OPEN_QUESTIONS, NEXT_ACTIONS];
 
 pub(super) const RESUME: Resume =
     Resume { toolset: "sessions", first_tool: "start_session", collect };
 
-/// Adds the parts of one repository, or of all that are granted by their top levels.
+/// Adds the parts of the repository that the call names, or of all repositories that are granted by
+/// their top levels.
 fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     let roots = match parts.repo_root {
         Some(root) => vec![root.to_owned()],
@@ -73,8 +74,9 @@ fn add_repository(call: &Call<'_>, root: &str, parts: &mut Parts<'_>) -> Result<
     Ok(())
 }
 
-/// The agent with the latest log among those with something to report, or among all if none has
-/// anything. Of several with a log of the same day, the first one in byte order.
+/// Returns the agent with the latest log, of the agents with something to report. If none has
+/// anything to report, returns the agent with the latest log of all. Among logs of the same day,
+/// the first agent in byte order counts.
 fn last_at_work(
     call: &Call<'_>,
     root: &str,
@@ -102,7 +104,7 @@ fn last_at_work(
 #[derive(Default)]
 struct Told {
     parts: Vec<Part>,
-    /// Warnings, such as those about documents that could not be read.
+    /// Warnings, for example about documents that could not be read.
     warnings: Vec<String>,
 }
 
@@ -136,7 +138,8 @@ impl Told {
     }
 }
 
-/// Adds a part for each section to go on with. A part has the open items of all the last logs.
+/// Adds one part for each section that [`to_go_on`] returns, with the open items of all the last
+/// logs.
 fn add_last_logs(
     call: &Call<'_>,
     agent: &Agent<'_>,
@@ -199,8 +202,8 @@ fn add_last_logs(
     Ok(())
 }
 
-/// Adds the items of a log to their sections. Returns whether there are any. The log has to be
-/// older than the logs before.
+/// Adds the items of a log to their sections. Returns whether the log has such items. Call this for
+/// the newest log first.
 fn add_log(date: Date, text: &str, sections: &mut [Section]) -> bool {
     let mut has_items = false;
     for item in items(text, true).into_iter().rev() {
@@ -238,7 +241,7 @@ impl Section {
         self.told.is_empty()
     }
 
-    /// The open items. The text of each begins with its day if the items are of several days.
+    /// Returns the open items. If they come from several days, each text begins with its day.
     fn items(&self) -> Vec<Item> {
         let mut days = self.told.iter().map(|(day, _)| day);
         let first = days.next();
@@ -251,8 +254,8 @@ impl Section {
     }
 }
 
-/// The sections to go on with: those of the default schema that `sections` has, or all `sections`
-/// if it has none of these.
+/// Returns the sections of [`TO_GO_ON`] that `sections` has, or all `sections` if it has none of
+/// them.
 fn to_go_on(mut sections: Vec<String>) -> Vec<String> {
     let is_known = |section: &String| TO_GO_ON.contains(&section.as_str());
     if sections.iter().any(is_known) {

@@ -31,7 +31,7 @@ pub(super) const DEFAULT: &str = "\
 - Follow-up actions
 ";
 
-/// The section of a log with its agent and date. It accepts no entries.
+/// The section that has the agent and the date of a log. It accepts no entries.
 pub(super) const HEADER: &str = "Header";
 
 const KNOWN_VERSION: u32 = 1;
@@ -42,7 +42,7 @@ const MAX_SECTION_CHARACTERS: usize = 100;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Schema {
     pub version: u32,
-    /// The number of the line with the title, which has the version.
+    /// The number of the line that has the title with the version.
     title_line: usize,
     /// The sections that accept entries, in order.
     pub sections: Vec<String>,

@@ -69,7 +69,8 @@ impl Tool for StartSession {
     }
 }
 
-/// The warning about a day after tomorrow. Tomorrow may be today in the zone of the caller's user.
+/// The warning about a day after tomorrow. Tomorrow gets no warning: it may be today already where
+/// the user is.
 fn future(date: Date, today: Date) -> Option<String> {
     let is_after_tomorrow = today.plus_days(1).is_some_and(|tomorrow| date > tomorrow);
     is_after_tomorrow.then(|| {
@@ -77,7 +78,7 @@ fn future(date: Date, today: Date) -> Option<String> {
     })
 }
 
-/// The state of a session: the output of the tool, and the changes that create missing documents.
+/// The output of the tool, and the changes that create the missing documents of the session.
 struct State {
     output: Output,
     missing: Vec<Change>,

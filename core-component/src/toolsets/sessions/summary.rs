@@ -78,9 +78,9 @@ impl<'a> Summary<'a> {
         self.body(name).is_some_and(|body| lines(body).all(|(_, line)| is_blank(line)))
     }
 
-    /// Whether a new section can have this name: Markdown has to read its heading, added at the
-    /// end, as exactly this text. Link definitions of the summary can turn a part of a name into a
-    /// link.
+    /// Whether a new section can have this name. If the heading is added at the end, Markdown has
+    /// to read it as exactly this text. Link definitions in the summary can turn a part of the name
+    /// into a link.
     pub fn accepts_section(&self, name: &str) -> bool {
         let is_plain = !name.contains(['\t', '\n']) && normalise(name).as_deref() == Ok(name);
         is_plain
@@ -95,8 +95,8 @@ impl<'a> Summary<'a> {
         self.outline.open_at_end().is_some() || last.is_some_and(|last| last.name == name)
     }
 
-    /// The errors for which the tools refuse a change: a section that appears twice, or a block
-    /// that is open at the end.
+    /// Returns the errors that prevent a change: a section that appears twice, or a block that is
+    /// open at the end.
     pub fn findings(&self) -> Vec<Finding> {
         let mut names: Vec<&str> = self.names().collect();
         names.sort_unstable();
@@ -159,8 +159,8 @@ impl<'a> Summary<'a> {
         Ok(insert(&outline, body.start, None, text, |_| Ok(()))?)
     }
 
-    /// Replaces the body of a section by an edited form of it. Line ends and blank lines of `body`
-    /// stay as they are, unless Markdown would read other blocks than without them.
+    /// Returns the document with an edited body of a section. The line ends and blank lines of
+    /// `body` are kept, unless Markdown would read other blocks because of them.
     ///
     /// # Errors
     ///
@@ -179,10 +179,10 @@ impl<'a> Summary<'a> {
         Ok(if is_same { exact } else { checked })
     }
 
-    /// Returns the document without an empty section. The blank lines below the section go, too, if
-    /// one is above it. At the end of the document, one blank line above it goes, too. Nothing else
-    /// changes. `None` if there is no such section, or if Markdown would read the parts around it
-    /// differently.
+    /// Returns the document without an empty section and the blank lines below it. These blank
+    /// lines stay if a line of text is directly above the section. At the end of the document, one
+    /// blank line above goes, too. `None` if there is no such section, or if Markdown would read
+    /// other parts differently.
     ///
     /// # Errors
     ///

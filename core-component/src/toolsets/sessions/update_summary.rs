@@ -217,8 +217,8 @@ fn update(
 }
 
 /// Returns whether the section has to be added. Fails with `InvalidSection` if the section appears
-/// twice, is missing and cannot be added, has nearly the name of another, or is not empty and shall
-/// be removed.
+/// twice, if it is missing and cannot be added, if its name is nearly that of another section, or
+/// if it is to be removed and is not empty.
 fn check_section(
     summary: &Summary<'_>,
     section: &str,
@@ -276,8 +276,8 @@ fn check_section(
     }
 }
 
-/// The warning that asks whether an existing section was meant, whose name is near that of the
-/// added section.
+/// Returns a warning if the name of the added section is similar to that of an existing one. The
+/// warning asks whether the existing section was meant.
 fn near_section(summary: &Summary<'_>, section: &str) -> Option<String> {
     let names: Vec<String> = summary.names().map(str::to_owned).collect();
     let question = did_you_mean(section, &names)?;

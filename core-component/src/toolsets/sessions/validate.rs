@@ -8,7 +8,8 @@ use super::finding::Severity;
 use crate::page::{CURSOR_ACCEPTED, invalid_cursor_message};
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most files of a page, and the most bytes of these files. A single file may have more.
+/// The maximum numbers of files and of bytes of a page. A page with a single file may have more
+/// bytes.
 const MAX_SUBJECTS: usize = 200;
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -93,8 +94,8 @@ impl Tool for Validate {
     }
 }
 
-/// Whether an earlier page can have returned this cursor. The file may be removed since, but not
-/// its agent.
+/// Whether an earlier page can have returned this cursor: the path of a file. The file may have
+/// been deleted since, but its agent must still have files.
 fn was_given(cursor: &str, subjects: &[Subject]) -> bool {
     if subjects.iter().any(|subject| subject.path == cursor) {
         return true;

@@ -12,23 +12,24 @@ use crate::index;
 use crate::source::Owner;
 use crate::storage::{Place, Writer};
 
-/// How many times a change is planned in all, if programs that take no lock change the same files.
+/// The maximum number of attempts of a change. An attempt fails if a program that does not take the
+/// lock changes the same files meanwhile.
 const ATTEMPTS: usize = 4;
 
 /// How the changes of a plan become durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// In one commit. The tree has atomic commits, or the plan changes one memory: then the store
-    /// is consistent even if the commit stops after any of its changes.
+    /// In one commit, without an intent record. Either the tree has atomic commits, or the plan
+    /// changes one memory: then the store is consistent wherever the commit stops.
     MemoryFirst,
-    /// After an intent record was written, so that an interrupted change can be completed. Holds
-    /// the name of the tool.
+    /// After an intent record was written. If the change is interrupted, the next writer completes
+    /// it. Holds the name of the tool.
     Intent(&'static str),
 }
 
-/// Plans a change under the lock and commits it. Returns the answer of `plan` and the warnings.
-/// `plan` may run several times; the result of the last run counts. If the answer is an error, the
-/// other changes of the plan are committed nevertheless: updates of indexes that were out of date.
+/// Plans a change under the lock and commits it. Returns the result of `plan` and the warnings.
+/// Calls `plan` again for each attempt. If the inner result is an error, the plan's other changes
+/// are still committed: they correct indexes that were out of date.
 pub(super) fn change<T>(
     store: &Store<'_>,
     order: Order,
@@ -38,8 +39,8 @@ pub(super) fn change<T>(
     let order = if store.tree.has_atomic_commits() { Order::MemoryFirst } else { order };
     let is_replaced = order != Order::MemoryFirst;
     let warnings = intent::recover(&*store.tree, &*writer, is_replaced)?;
-    // The warning about an intent that was set aside is given only once, so an error must include
-    // it.
+    // An intent that was set aside gives a warning only once, so an error has to include the
+    // warning.
     let warn = |error: Error| match warnings.first() {
         Some(warning) => error.with_suffix(&format!("; {warning}")),
         None => error,

@@ -19,12 +19,12 @@ use crate::names::StoreName;
 use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place};
 use crate::tool::{Call, Checked, Forget};
 
-/// The directory in the bookkeeping area that has the intent records which were set aside.
+/// The directory of the bookkeeping area for intent records that were set aside.
 const SET_ASIDE: &str = "set-aside";
 
 pub(super) const FORGET: Forget = Forget { toolset: "stores", run };
 
-/// Removes what is wanted from the stores that the caller may use.
+/// Removes the wanted text or memory from the stores that the caller may use.
 fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     if matches!(forgetting.wanted, Wanted::Record(_) | Wanted::Row { .. }) {
         return Ok(());
@@ -112,8 +112,8 @@ fn look_through(
     Ok(())
 }
 
-/// Whether the document has the text where it can be removed, and a message about what cannot be
-/// removed.
+/// Whether the document has the text at a place where it can be removed. Also a message about other
+/// places, if there are any.
 type Done = (bool, Option<String>);
 
 /// Reports the result for one document.
@@ -172,7 +172,8 @@ fn forget_in_index(
         return Ok((!splices.is_empty(), left));
     }
     let writer = store.tree.lock(None)?;
-    // An interrupted call expects the index unchanged, so it is completed first.
+    // Completes an interrupted call first, because its intent names the version of the unchanged
+    // index.
     intent::recover(&*store.tree, &*writer, false)?;
     let Some(before) = store.text(&path)? else { return Ok((false, None)) };
     let Removal { splices, left } = remove_from_index(category, &before.text, secret);
@@ -184,7 +185,7 @@ fn forget_in_index(
     Ok((true, left))
 }
 
-/// Returns the paths and versions of intent records set aside that have the text.
+/// Returns the paths and versions of the intent records that were set aside and have the text.
 fn set_aside_with(store: &Store<'_>, secret: &str) -> Result<Vec<(String, String)>, Error> {
     let secret = in_json(secret);
     let mut found = Vec::new();

@@ -37,8 +37,8 @@ pub(super) struct Input {
     limit: u32,
 }
 
-/// The number of characters of a page if a call gives no limit. Most memories fit in one page. If a
-/// memory is longer, an update with the text of one page would lose the rest.
+/// The default of `limit`. Most memories fit in one page of this length. A model that read only one
+/// page of a longer memory could overwrite the whole memory with that page.
 pub(super) const DEFAULT_LIMIT: u32 = 50_000;
 
 fn default_limit() -> u32 {
@@ -85,8 +85,8 @@ impl Tool for GetMemory {
     }
 }
 
-/// Returns the page of a memory that begins `from` characters after the beginning of its content,
-/// in the form that this tool and the resource return.
+/// Returns a page of a memory, for this tool and the resource. The page begins `from` characters
+/// after the beginning of the content.
 pub(super) fn output(
     store: &Store<'_>,
     path: &MemoryPath,

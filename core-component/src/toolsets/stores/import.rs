@@ -1,5 +1,5 @@
-//! Imports the files of a person's folder: finds out which memories they become, and then writes
-//! the memories page by page.
+//! Imports the files of a person's folder. First decides which memories they become, and then
+//! writes the memories page by page.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::walk::Warnings;
 use crate::front_matter::FrontMatter;
 use crate::storage::{MAX_DOCUMENT_BYTES, Splice};
 
-/// What becomes of the files of a folder, judged by their names alone.
+/// The memories that the files of a folder become, decided by the names of the files alone.
 #[derive(Default)]
 pub(super) struct ImportPlan {
     /// The names of the files to import, each with the path of its memory; sorted by path.
@@ -29,9 +29,9 @@ pub(super) struct ImportPlan {
     pub others: usize,
 }
 
-/// Decides by name which memory each file of a folder becomes. If several files would get the same
-/// path, each path is marked with a hash of the file's name, except for the file whose name is
-/// exactly that path.
+/// Decides by its name which memory each file of a folder becomes. If several files would get the
+/// same path, a hash of the file's name is added to each path. Only a file that has exactly the
+/// name for that path keeps the path.
 pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> ImportPlan {
     let mut plan = ImportPlan::default();
     let mut found: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
@@ -110,7 +110,7 @@ pub(super) enum Outcome {
     Skipped(String),
 }
 
-/// What to do with a file.
+/// The decision about a file.
 enum Decision {
     Create(String),
     /// Edits the memory by these splices, which result in this text.
@@ -129,15 +129,15 @@ pub(super) fn import_memories(
     files: &[ImportFile],
     on_conflict: OnConflict,
 ) -> Result<(Vec<Outcome>, Warnings), Error> {
-    // Several files need an intent, which has their texts in one document. A single file needs no
-    // intent, so its text may be as long as a document.
+    // Several files need an intent, one document with all their texts. A single file needs none, so
+    // its text may be as long as a document.
     let order = match files {
         [_] => Order::MemoryFirst,
         _ => Order::Intent("import_memories"),
     };
     let (outcomes, mut warnings) = change(store, order, |plan| {
-        // The error ends the plan: as an answer of the plan, it would let the changes planned so
-        // far be made.
+        // Returns an error of a file as the outer error, so that nothing is committed. With an
+        // inner error, [`change`] would commit the changes planned so far.
         let outcomes = files.iter().map(|file| {
             let decision = decide(store, file, on_conflict)?;
             Ok(add(plan, &file.path, decision))
@@ -217,13 +217,13 @@ fn decide(
     }
     let new = match text_of_person(path, text, store.now()) {
         Ok(new) => new,
-        // Imported as it is: a person can repair the front matter later, and search finds the text
-        // until then.
+        // Imports a file with damaged front matter unchanged: a person can repair it later, and
+        // search finds its text until then.
         Err(_) if FrontMatter::read_in_part(text).0.is_there() => text.clone(),
         Err(error) => return skip(error),
     };
     let before = match store.memory(path) {
-        // With `Refuse`, a memory that cannot be read, and so not compared, is an error.
+        // With `Refuse`, a memory that cannot be read is an error, because it cannot be compared.
         Err(ReadError::Unusable(error)) if !matches!(on_conflict, OnConflict::Refuse) => {
             return skip(error);
         }
@@ -254,8 +254,8 @@ fn too_long() -> Decision {
     Decision::Skip("it has more than 16 MiB with its front matter: split it".to_owned())
 }
 
-/// Returns the splices that give a memory the text of a file. `None` if the memory has that text
-/// already. If the file has no front matter, the memory keeps its front matter, as in an update.
+/// Returns the splices that replace the text of a memory by that of a file. `None` if both are
+/// equal. If the file has no front matter, the memory keeps its front matter.
 fn changes(
     store: &Store<'_>,
     file: &ImportFile,

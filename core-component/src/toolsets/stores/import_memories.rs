@@ -10,8 +10,8 @@ use super::store::Store;
 use crate::names::StoreName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The maximum length in bytes of the texts in a call with several files. They are written to one
-/// intent document first, where JSON may take six bytes for one.
+/// The maximum total length in bytes of the texts of several files. A call first writes them to one
+/// intent document, where JSON can need six bytes for one.
 const MAX_BYTES: usize = 2 << 20;
 
 pub(super) struct ImportMemories;
@@ -94,7 +94,8 @@ impl Tool for ImportMemories {
     }
 }
 
-/// Returns the files of a page, after checking that each has a path of its own.
+/// Returns the files of a page. Checks their paths and their total length. No two files may have
+/// the same path.
 fn checked(files: Vec<File>) -> Result<Vec<ImportFile>, Error> {
     let bytes: usize = files.iter().map(|file| file.text.len()).sum();
     if bytes > MAX_BYTES && files.len() > 1 {

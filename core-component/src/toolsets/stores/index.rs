@@ -14,17 +14,17 @@ const MAX_NODES: usize = 1_000_000;
 const MEMORIES: &str = "memories";
 const SUBCATEGORIES: &str = "subcategories";
 
-/// The keys of a memory's item that this program writes. Other programs may add keys.
+/// The keys that this program writes in a memory's item. Other programs may add further keys.
 const KEYS: [&str; 3] = ["path", "token_estimate", "updated_at"];
 
-/// What an index says about a memory.
+/// The values that an index lists for a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedMemory {
     pub token_estimate: Option<u64>,
     pub updated_at: Option<Timestamp>,
 }
 
-/// What an index says about a subcategory.
+/// The values that an index lists for a subcategory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedCategory {
     pub memory_count: Option<u64>,
@@ -34,13 +34,13 @@ pub(super) struct IndexedCategory {
 /// An index that has been read.
 pub(super) struct Index {
     root: Option<Node>,
-    /// The items of the two lists.
+    /// The items of the list `memories`.
     memories: Items,
     subcategories: Items,
 }
 
-/// The items of a list. `by_segment` has those directly in the category: their numbers by the last
-/// segment of their path. `others` has the numbers of all other items and of duplicates.
+/// The positions of a list's items. `by_segment` has the items directly in the category, by the
+/// last segment of their path. `others` has all further items, such as duplicates.
 #[derive(Default)]
 struct Items {
     by_segment: BTreeMap<String, usize>,
@@ -48,14 +48,13 @@ struct Items {
     count: usize,
 }
 
-/// What an index should say. Items that are not listed here are removed, except in a list that is
-/// `None`.
+/// The content that an index should have. Other items are removed, except in a list that is `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
-    /// The slugs of the memories. Each has its new values, or `None` if its values stay. If the map
-    /// is `None`, all items of memories stay as they are.
+    /// The memories, by slug. A memory that is `None` keeps its values in the index. If the map is
+    /// `None`, no item of a memory changes.
     pub memories: Option<BTreeMap<String, Option<IndexedMemory>>>,
-    /// By slug: further entries for the items of memories that are added.
+    /// Keys of other programs for the items of new memories, by slug.
     pub more: BTreeMap<String, Vec<NewEntry>>,
     /// The segments of all subcategories. `None` removes no subcategory.
     pub subcategories: Option<BTreeSet<String>>,
@@ -91,8 +90,8 @@ impl Index {
                     Some(segment) if !items.by_segment.contains_key(segment) => {
                         items.by_segment.insert(segment.to_owned(), number);
                     }
-                    // The item is not directly in the category, or is a duplicate, such as one from
-                    // a merge in Git.
+                    // The item's path is not directly in this category, or the item is a duplicate,
+                    // for example after a merge in Git.
                     _ => items.others.push(number),
                 }
             }
@@ -133,7 +132,7 @@ impl Index {
             .map(move |(segment, at)| (segment.as_str(), category(*at)))
     }
 
-    /// Returns those entries of a memory's item that other programs added.
+    /// Returns the entries that other programs added to a memory's item.
     pub fn more_of(&self, slug: &str) -> Vec<NewEntry> {
         let at = self.memories.by_segment.get(slug);
         let entries = at.and_then(|at| self.item(MEMORIES, *at)?.entries());
@@ -150,7 +149,8 @@ impl Index {
         self.subcategories.by_segment.contains_key(segment)
     }
 
-    /// Returns the splices that make the index say what is wanted. Empty if it says so already.
+    /// Returns the splices that give the index the wanted content. Empty if it has that content
+    /// already.
     ///
     /// # Errors
     ///
@@ -170,15 +170,16 @@ impl Index {
         self.set_values(&mut editor, wanted);
         self.change_lists(&mut editor, root, category, wanted);
         let splices = editor.splices();
-        // In block style, splices concern whole lines, so the result need not be checked.
+        // In YAML's block style, splices replace whole lines and cannot overlap, so the result is
+        // not checked.
         let is_block = |list| root.get(list).is_none_or(|list| list.is_list_of_blocks(text));
         if is_block(MEMORIES) && is_block(SUBCATEGORIES) && !root.is_flow()
             || says(category, text, &splices, wanted)
         {
             return Ok(splices);
         }
-        // In a list in flow style, splices of new items and of new values overlap. So first the
-        // values are changed, and then the items of the resulting text.
+        // In YAML's flow style (`[a, b]`), the splices for new items and for new values overlap. So
+        // the values are changed first, and then the items of the changed text.
         let form = "the index has a form that cannot be changed here".to_owned();
         let form = || YamlError { line: 1, message: form.clone() };
         let mut editor = Editor::new(text);
@@ -211,8 +212,9 @@ impl Index {
         }
     }
 
-    /// Adds the wanted memories and subcategories that the index lacks, and removes all others. Memories
-    /// stay as they are if the wanted ones are `None`, and no subcategory is removed if those are.
+    /// Adds the wanted memories and subcategories that the index lacks, and removes those that are
+    /// not wanted. Does not touch the memories if `wanted.memories` is `None`. Removes no
+    /// subcategory if `wanted.subcategories` is `None`.
     fn change_lists(
         &self,
         editor: &mut Editor<'_>,
@@ -245,8 +247,7 @@ impl Index {
         self.root.as_ref()?.get(list)?.items()?.get(number)
     }
 
-    /// Returns the number of the item before which a new item belongs by its path, or the number of
-    /// items if it belongs at the end.
+    /// Returns the position at which a new item is inserted. Items are sorted by path.
     fn place_of(&self, list: &str, category: &CategoryPath, segment: &str) -> usize {
         let new = category.child(segment);
         let items = self.root.as_ref().and_then(|root| root.get(list)?.items());
@@ -268,7 +269,7 @@ impl Items {
     }
 }
 
-/// Returns what an index should say about a memory.
+/// Returns the values that an index should list for a memory.
 pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
     IndexedMemory {
         token_estimate: Some(token_estimate(memory.content)),
@@ -328,7 +329,7 @@ fn number_in(node: &Node, key: &str) -> Option<u64> {
     node.get(key)?.text()?.parse().ok()
 }
 
-/// Whether the index says what is wanted after these splices.
+/// Whether the index has the wanted content after these splices.
 fn says(category: &CategoryPath, text: &str, splices: &[Splice], wanted: &Wanted) -> bool {
     let changed = Splice::all(splices, text.as_bytes().to_vec());
     let changed = changed.and_then(|bytes| String::from_utf8(bytes).ok());

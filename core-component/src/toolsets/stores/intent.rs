@@ -1,11 +1,11 @@
 //! The intent of a call that changes several memories: a document in the bookkeeping area that
-//! lists every change before the first change is made.
+//! lists all changes. It is written before the first change.
 //!
-//! If the call stops midway, the next writer of the store completes it. Each document should then
-//! have its version from before or after its change. If a person or Git has changed a document
-//! meanwhile, the intent is set aside and nothing is overwritten. An intent that no call can have
-//! written is set aside, too: its file is data of the store, which another program may have damaged
-//! or forged.
+//! If the call stops midway, the next writer of the store completes it. It expects that each
+//! document has its version from before or after its change. If another program has changed a
+//! document meanwhile, the intent is set aside: the rest of the call is given up, and nothing is
+//! overwritten. An intent that no call can have written is set aside, too: another program may have
+//! damaged or forged the file.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ struct Intent {
 }
 
 impl Step {
-    /// Returns the path of the document, if the step deletes it. A rename does not count.
+    /// Returns the path of the document if this is a [`Step::Delete`]. `None` for a rename.
     pub fn deleted(&self) -> Option<&str> {
         match self {
             Self::Delete { path, .. } => Some(path),
@@ -79,7 +79,7 @@ impl Step {
     }
 }
 
-/// Why changes were not made, or not all of them.
+/// Why some or all of the changes were not made.
 pub(super) enum CommitError {
     /// Another program changed a file after it was read. No change was made.
     Conflict(Error),
@@ -102,13 +102,14 @@ enum Progress {
     Done,
     /// The document is not as the step expects: another program has changed it.
     Conflict,
-    /// The contents of the step do not have the version that the step names.
+    /// The result of the step would not have the version that the step names, so no call wrote the
+    /// step.
     Invalid,
 }
 
 impl Intent {
-    /// Whether a call can have written the intent: a known tool, each path that of a memory or an
-    /// index, and no path twice.
+    /// Whether a call can have written the intent. It names a known tool, each path is that of a
+    /// memory or an index, and no path is listed twice.
     fn is_valid(&self) -> bool {
         let paths: Vec<&str> = self.steps.iter().flat_map(Step::paths).collect();
         TOOLS.contains(&self.tool.as_str())
@@ -124,7 +125,7 @@ impl Step {
         Self::Create { path, contents, after }
     }
 
-    /// Returns the step that edits a document, which now has this text and version.
+    /// Returns the step that edits a document. `text` and `version` are those before the edit.
     pub fn edit(path: String, text: &str, version: &str, splices: Vec<Splice>) -> Self {
         let edited = Splice::all(&splices, text.as_bytes().to_vec()).unwrap_or_default();
         let splice = |splice: Splice| TextSplice {
@@ -205,7 +206,7 @@ impl Step {
         })
     }
 
-    /// Whether the step results in the version of the document that the step names.
+    /// Whether the document would have the version `after` after this step.
     fn leads_to(&self, now: Option<&Document>, after: Option<&String>) -> bool {
         let changed = match (self.change(), now) {
             (Change::Put { contents, .. }, _) => Some(contents),
@@ -232,9 +233,9 @@ pub(super) fn commit(writer: &dyn Writer, tool: &str, steps: &[Step]) -> Result<
         .map_err(|failed| CommitError::Other(Error::from(failed.error).after_change()))
 }
 
-/// Completes the interrupted call, if there is an intent. Returns a warning if the call cannot be
-/// completed. `is_replaced` tells that the caller will write an intent itself, so that an intent
-/// that cannot be set aside is an error.
+/// If there is an intent, completes its interrupted call. Returns a warning if the call cannot be
+/// completed. `is_replaced` means that the caller will write its own intent to the same path. Then
+/// an old intent that cannot be set aside is an error.
 ///
 /// # Errors
 ///
@@ -245,8 +246,8 @@ pub(super) fn recover(
     is_replaced: bool,
 ) -> Result<Vec<String>, Error> {
     let document = match tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES) {
-        // No call writes an intent this long. It cannot be set aside, because its version is
-        // unknown.
+        // No call writes so long an intent. Renaming it needs its version, which is unknown, so it
+        // cannot be set aside.
         Err(error) if error.code == ErrorCode::TooLarge => {
             let error = Error::from(error).with_suffix(TOO_LONG);
             return if is_replaced { Err(error) } else { Ok(vec![error.message().to_owned()]) };
@@ -285,7 +286,7 @@ pub(super) fn recover(
     let Err(failed) = make(writer, pending.iter().copied(), &version) else {
         return Ok(Vec::new());
     };
-    // A path is blocked, for example by a file in place of a category.
+    // Another file blocks a path, for example a file in place of a category.
     let step = failed.change.and_then(|at| pending.get(at as usize));
     let Some(step) = step.filter(|_| is_obstacle(failed.error.code)) else {
         return Err(failed.into());

@@ -133,7 +133,8 @@ pub(super) fn output(
         list.contents.subcategories.into_iter().map(subcategory).collect();
     let mut has_more = cut_list(&mut memories) > 0 || list.has_more;
     if cut_list(&mut subcategories) > 0 {
-        // Memories come after all subcategories, so this page has none.
+        // Some subcategories do not fit. Memories come after all subcategories, so this page has
+        // none.
         has_more = true;
         memories.clear();
     }

@@ -16,8 +16,8 @@ pub(super) const OF_MODELS: &str = "mcp";
 /// The `source` of memories that a person writes.
 pub(super) const OF_PEOPLE: &str = "user";
 
-/// The keys for the dates of creation and of the last change: first our key, then those of other
-/// programs. The first key that has a date counts.
+/// The front matter keys for the dates of creation and of the last change. Our key is first, then
+/// those of other programs. The first key with a valid date counts.
 const CREATED: [&str; 3] = ["created_at", "created", "date"];
 const UPDATED: [&str; 3] = ["updated_at", "updated", "modified"];
 
@@ -82,8 +82,8 @@ impl Update {
             && expires_at.is_none()
     }
 
-    /// Returns the update with `content` in place of `passage`: the content of the memory after the
-    /// passage was replaced.
+    /// Returns the update with `content` instead of `passage`: the memory's content with the
+    /// passage replaced.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Update {
         Ok(Self { content: Some(content), passage: None, ..self.clone() })
     }
 
-    /// Whether the memory already has all values of the update.
+    /// Whether the update would leave this memory unchanged.
     fn is_in(&self, memory: &Memory<'_>) -> bool {
         let Memory { content, metadata } = memory;
         self.content.as_ref().is_none_or(|new| new == content)
@@ -148,8 +148,9 @@ impl<'a> Memory<'a> {
         damage.map_or(Ok(memory), Err)
     }
 
-    /// Reads what can be read of a memory, and returns it with the error that [`read`](Self::read)
-    /// would return. If the front matter is not valid YAML, the content is the whole text.
+    /// Reads the valid parts of a memory. Also returns the error that [`read`](Self::read) would
+    /// return, if there is one. If the front matter is not valid YAML, the content is the whole
+    /// text.
     pub fn read_in_part(path: &MemoryPath, text: &'a str) -> (Self, Option<Error>) {
         let (front, mut damage) = FrontMatter::read_in_part(text);
         let created = written(&front, &CREATED);
@@ -183,8 +184,7 @@ fn moment_of(written: Written) -> Option<Timestamp> {
     }
 }
 
-/// Returns a value that was read, or its default if there was an error. Keeps the first error in
-/// `damage`.
+/// Returns the value, or its default after an error. `damage` gets the first error.
 fn known<T: Default>(read: Result<T, YamlError>, damage: &mut Option<YamlError>) -> T {
     read.unwrap_or_else(|error| {
         damage.get_or_insert(error);
@@ -249,7 +249,8 @@ pub(super) fn edited_text(
     Ok(changed.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or(text))
 }
 
-/// Returns all keys of a memory, in the order of the program that defined the format ("spec 003").
+/// Returns all front matter keys of a memory, in the order of the program that defined the format
+/// (spec 003).
 fn keys(metadata: &Metadata) -> Vec<KeyChange> {
     let moment = |at: Option<Timestamp>| at.map(New::plain);
     let citations = (!metadata.citations.is_empty()).then(|| New::texts(&metadata.citations));
@@ -310,8 +311,8 @@ pub(super) fn updated(
     front.change(&changes, update.content.as_deref()).map(Some).map_err(damaged)
 }
 
-/// Estimates the number of tokens as a quarter of the characters, rounded up. The format prescribes
-/// this ("spec 003").
+/// Estimates the number of tokens: a quarter of the characters, rounded up. The format prescribes
+/// this estimate (spec 003).
 pub(super) fn token_estimate(content: &str) -> u64 {
     (content.trim().chars().count() as u64).div_ceil(4)
 }
@@ -330,15 +331,14 @@ fn end_of_day(date: Date) -> Option<Timestamp> {
     Timestamp::parse_stored(&format!("{date}T23:59:59.999Z"))
 }
 
-/// Returns the date of the first of these keys that has one.
+/// Returns the first valid date that one of these keys has.
 fn written(front: &FrontMatter<'_>, keys: &[&str]) -> Option<Written> {
     let mut texts = keys.iter().filter_map(|key| front.get(key)?.text());
     texts.find_map(|text| parse_written(text.trim()))
 }
 
-/// Parses a date as people and programs write it: a day, perhaps with a time and a zone, perhaps
-/// with spaces before the time and the zone. If the zone is a name in brackets without an offset,
-/// only the day counts.
+/// Parses a day, or a day with a time and a zone. Spaces before the time and the zone are allowed.
+/// If the zone is a name in brackets without an offset, only the day counts.
 fn parse_written(text: &str) -> Option<Written> {
     if let Some(day) = Date::parse(text) {
         return Some(Written::On(day));

@@ -6,8 +6,9 @@
 //! STORE/<category>/<slug>.md       a memory: YAML front matter, then Markdown
 //! ```
 //!
-//! The format is that of an earlier program ("spec 003"). A person or Git may change the files at
-//! any time. So the files of the memories decide, and the indexes are derived from them.
+//! The format is that of an earlier program (spec 003). A person or Git may change the files at any
+//! time. If an index and the memory files differ, the files are right: indexes are derived from
+//! them.
 
 mod add_memory;
 mod change;

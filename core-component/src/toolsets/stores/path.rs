@@ -129,8 +129,8 @@ impl MemoryPath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns the path with a hash of a file's name in its slug. It distinguishes files that would
-    /// get the same path.
+    /// Returns the path with a hash of `name` at the end of its slug, to tell apart files that
+    /// would get the same path.
     pub fn marked(&self, name: &str) -> Self {
         self.category().memory(&marked(self.slug(), name, MAX_SEGMENT))
     }
@@ -165,7 +165,7 @@ fn markdown_stem(name: &str) -> Option<&str> {
     is_markdown.then_some(stem)
 }
 
-/// Whether a path is that of a file that a store has: a memory or an index.
+/// Whether a path is that of a memory's file or of an index.
 pub(super) fn is_file(path: &str) -> bool {
     match path.strip_suffix(EXTENSION) {
         Some(memory) => MemoryPath::parse(memory).is_ok(),
@@ -188,7 +188,7 @@ pub(super) fn is_segment(text: &str) -> bool {
     text.len() <= MAX_SEGMENT && text.split('-').all(is_word) && !is_device(text)
 }
 
-/// Whether the segment is a device name, which Windows does not allow as a file name with any
+/// Whether the segment is a device name such as `nul`. Windows reserves these names, also with an
 /// extension.
 fn is_device(segment: &str) -> bool {
     (3..=4).contains(&segment.len()) && crate::names::name_error(segment).is_some()
@@ -207,8 +207,8 @@ fn checked(text: &str) -> Result<String, Nearest> {
     if is_valid { Ok(text.to_owned()) } else { Err(Nearest(nearest(text))) }
 }
 
-/// Returns the nearest valid path to a text, with a spelling of each of its segments. If there are
-/// too many segments, the last ones are joined by hyphens. Empty if no segment has a spelling.
+/// Returns the nearest valid path to a text: each segment in its valid spelling. If there are too
+/// many segments, the last ones are joined by hyphens. Empty if no segment has a spelling.
 fn nearest(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_suffix(EXTENSION).unwrap_or(text).replace('\\', "/");

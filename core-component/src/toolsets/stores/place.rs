@@ -1,4 +1,4 @@
-//! The family of places of this toolset: one place for each store.
+//! The place group of this toolset: one place for each store.
 
 use crate::toolset::{PlaceDescription, PlaceKind};
 

@@ -1,8 +1,8 @@
-//! Plans a change of a store: of memories, and of the indexes that list them.
+//! Plans the changes of memories and of the indexes that list them.
 //!
-//! The changes of memories come first, and then those of the indexes, from the deepest category to
-//! the root. So a crash leaves at most an index that is out of date. The next plan that changes the
-//! category corrects it.
+//! Memories are changed first, and then the indexes, from the deepest category up to the root. So a
+//! crash leaves at most indexes that are out of date. The next change in the category corrects
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,15 @@ use super::store::{Directory, ReadError, Store, Text};
 use crate::storage::Splice;
 use crate::yaml::NewEntry;
 
-/// The maximum number of files of a category that a plan reads because they are missing in the
-/// index.
+/// The maximum number of files of a category that a plan reads because the index lacks them.
 const MAX_MENDED: usize = 100;
 
 pub(super) struct Plan<'s> {
     store: &'s Store<'s>,
     memories: Vec<Step>,
     categories: BTreeMap<CategoryPath, Work>,
-    /// Whether the plan rebuilds indexes. Then an index that cannot be read is only a warning.
+    /// Whether the plan rebuilds indexes. Then an index that cannot be read gives a warning instead
+    /// of an error.
     is_rebuild: bool,
     pub warnings: Vec<String>,
 }
@@ -30,16 +30,16 @@ pub(super) struct Plan<'s> {
 /// The changes of a plan in one category.
 #[derive(Default)]
 struct Work {
-    /// The memories of this category that the plan touches, by slug. `Some`, even if empty: the
-    /// plan compares the category's index with its directory.
+    /// The memories of this category that the plan changes, by slug. If this is `Some`, even if
+    /// empty, the plan also compares the category's index with its directory.
     memories: Option<BTreeMap<String, Touch>>,
-    /// By slug: further entries for the index items of memories that are moved here.
+    /// Keys of other programs for the index items of memories that are moved here, by slug.
     more: BTreeMap<String, Vec<NewEntry>>,
     /// Subcategories that the index must list, with their number of memories if it was counted.
     subcategories: BTreeMap<String, Option<u64>>,
 }
 
-/// What the plan makes of a memory.
+/// The state of a memory after the plan.
 #[derive(Clone, Copy)]
 enum Touch {
     Present(IndexedMemory),
@@ -63,7 +63,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Makes this plan a rebuild of indexes, see `is_rebuild`.
+    /// Makes this plan a rebuild, see [`Plan::is_rebuild`].
     pub fn rebuild(&mut self) {
         self.is_rebuild = true;
     }
@@ -112,7 +112,7 @@ impl<'s> Plan<'s> {
         Ok(())
     }
 
-    /// Sets what the index says about a memory.
+    /// Sets the values that the index lists for a memory.
     pub fn index(&mut self, path: &MemoryPath, indexed: IndexedMemory) {
         self.touch(path, Touch::Present(indexed));
     }
@@ -159,8 +159,8 @@ impl<'s> Plan<'s> {
         Ok(Finished { changes: self.memories, warnings: self.warnings })
     }
 
-    /// Plans the change of one index. Returns it, if the index must change, and the number of
-    /// memories of the category, if they were counted.
+    /// Plans the change of one index. Returns the change, or `None` if the index needs none. Also
+    /// returns the number of memories of the category, if they were counted.
     fn plan_index(
         &mut self,
         category: &CategoryPath,
@@ -220,8 +220,8 @@ impl<'s> Plan<'s> {
         Ok((step, count))
     }
 
-    /// Returns the memories that an index should list, with new values where they change. Reads
-    /// files that are missing in the index.
+    /// Returns the memories that an index should list, with `None` for unchanged values. Reads the
+    /// files of memories that the index lacks.
     fn memories_of(
         &mut self,
         category: &CategoryPath,
@@ -258,8 +258,8 @@ impl<'s> Plan<'s> {
         Ok(memories)
     }
 
-    /// Returns what the index should say about a memory, read from its file. `None` if the file is
-    /// missing, or if it cannot be read: then with a warning.
+    /// Reads the values for the index from a memory's file. `None` if the file is missing. If the
+    /// file cannot be read, returns `None` and adds a warning.
     fn indexed(&mut self, path: &MemoryPath) -> Result<Option<IndexedMemory>, ReadError> {
         match self.store.read(path, |memory, _| indexed(&memory)) {
             Err(ReadError::Unusable(error)) => {

@@ -131,8 +131,8 @@ pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
     Ok(format!("{mark}{edited}"))
 }
 
-/// Whether the edited registry has the added store, or lacks the removed one, and has all other
-/// stores unchanged.
+/// Whether the edit did exactly what `change` asks for: it added or removed this store, and changed
+/// no other store.
 fn keeps_others(before: &[(&str, &Node)], edited: &str, change: &Change) -> bool {
     let Ok(registered) = root(edited) else { return false };
     let Ok(after) = stores(edited, registered.as_ref()) else { return false };
@@ -156,7 +156,7 @@ fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
     let fields = New::mapping(fields);
     let mut editor = Editor::new(text);
     match root {
-        // Names of stores are written as texts, because a name can look like a number.
+        // The name is written as a YAML string, because it can look like a number.
         Some(root) => match root.get("stores") {
             Some(stores) => editor.set(stores, &store.name, &fields),
             None => editor.set(root, "stores", &New::mapping([(store.name.clone(), fields)])),

@@ -1,5 +1,5 @@
-//! Removes a text from the file of a memory or from the index of a category. A removal that would
-//! change the keys or dates of front matter, or the paths of an index, is left to a person.
+//! Removes a text from the file of a memory or from the index of a category. Does not change keys
+//! or dates of front matter or paths in an index: a person has to do that.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::path::{CategoryPath, MemoryPath};
 use crate::forget::{Removal, marks, ranges_of, spliced, without};
 use crate::text::line_of;
 
-/// Puts a mark in place of a text in the file of a memory.
+/// Replaces a text by a mark in the file of a memory.
 pub(super) fn remove_from_memory(path: &MemoryPath, text: &str, secret: &str) -> Removal {
     let (before, damage) = Memory::read_in_part(path, text);
     let ranges = ranges_of(secret, text);
@@ -43,7 +43,7 @@ fn metadata_without(secret: &str, metadata: &Metadata) -> Metadata {
     }
 }
 
-/// Puts a mark in place of a text in the index of a category, for example in a description.
+/// Replaces a text by a mark in the index of a category, for example in a description.
 pub(super) fn remove_from_index(category: &CategoryPath, text: &str, secret: &str) -> Removal {
     let splices = marks(ranges_of(secret, text));
     if splices.is_empty() {

@@ -1,4 +1,4 @@
-//! The part of `resume_memory` that comes from the pages of all stores.
+//! The part of `resume_memory` that comes from the memories of all stores.
 
 use super::error::Error;
 use super::operations::{Recent, RecentMemories, recent_memories};
@@ -13,12 +13,12 @@ use crate::tool::{Call, Checked, Resume};
 /// The maximum number of stores that are read.
 const MAX_STORES: usize = 20;
 
-/// The most memories of a store that are told, the last changed first.
+/// The maximum number of memories of a store in the answer, the last changed first.
 const MOST_OF_STORE: usize = 10;
 
 pub(super) const RESUME: Resume = Resume { toolset: "stores", first_tool: "add_memory", collect };
 
-/// Adds the pages of each store that were changed last. Pages belong to no agent.
+/// Adds the memories of each store that were changed last. Memories of stores belong to no agent.
 fn collect(call: &Call<'_>, parts: &mut Parts<'_>) -> Checked<()> {
     let names = names(call)?;
     for (at, name) in names.iter().enumerate() {
@@ -56,7 +56,7 @@ fn add(store: &Store<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Describes a page: its path, the day of its last change, and its first line.
+/// Describes a memory: its path, the day of its last change, and its first line.
 fn item(store: &Store<'_>, Recent { found, content, .. }: &Recent) -> String {
     let mut item = format!("`{}`", found.path);
     if let Some(updated_at) = found.indexed.updated_at {

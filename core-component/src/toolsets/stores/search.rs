@@ -23,7 +23,7 @@ use crate::tool::{Call, Checked, Source};
 /// The maximum number of bytes of a memory's path, tags, names and citations that are searched.
 const MAX_ABOUT: usize = 4 << 10;
 
-/// The cost of reading a byte of a category's index.
+/// The work of parsing a byte of a category's index, as counted by [`Budget`].
 const YAML: u64 = 1;
 
 pub(super) const SOURCE: Source = Source {
@@ -109,7 +109,7 @@ fn add(
         }
     }
     for (path, status) in in_order(store, to_read, work)? {
-        // The cost of a text is at least the number of its bytes.
+        // Searching a text takes at least as much work as the text has bytes.
         if OF_DOCUMENT + status.size > work.left() {
             skipped += 1;
             continue;
@@ -174,8 +174,8 @@ fn facts(metadata: &Metadata) -> Facts {
     Facts { written: *written, updated_at, expires_at: *expires_at, ..Facts::default() }
 }
 
-/// Sorts the files into the order in which they are read. If the budget may not suffice for all
-/// files, the ones changed last come first, as far as the indexes of the categories say.
+/// Sorts the files into the order in which a search reads them. If the budget may be too small for
+/// all files, the last changed come first, by the dates in the indexes.
 fn in_order(
     store: &Store<'_>,
     mut files: Vec<(MemoryPath, Status)>,
@@ -189,7 +189,7 @@ fn in_order(
     let categories: BTreeSet<CategoryPath> =
         files.iter().map(|(path, _)| path.category()).collect();
     for category in &categories {
-        // Ignores an index that cannot be read.
+        // An index that cannot be read is ignored: it only affects the order.
         let Some((index, text)) = usable(store.index(category), &mut Vec::new())?.flatten() else {
             continue;
         };
@@ -203,8 +203,7 @@ fn in_order(
     Ok(files)
 }
 
-/// Returns further words by which a memory is found: those of its path, tags, title, aliases and
-/// citations.
+/// Returns further words that find a memory: from its path, tags, title, aliases and citations.
 fn about(path: &MemoryPath, metadata: &Metadata) -> String {
     let words = [&metadata.tags, &metadata.names, &metadata.citations].map(|of| of.join(" "));
     let words = words.join(" ");
@@ -213,8 +212,8 @@ fn about(path: &MemoryPath, metadata: &Metadata) -> String {
     about
 }
 
-/// Makes an entry of a memory. If the memory is longer than a page, a hit's call reads from the
-/// passage found.
+/// Makes a search entry of a memory. For a memory longer than a page, the hit names a call that
+/// reads from the found passage.
 fn entry(store: &Store<'_>, path: &MemoryPath, memory: &Memory<'_>, read: &str) -> Entry {
     let context = store.call.context;
     let of_facts = Entry::from_facts(facts(&memory.metadata), &context.zone, context.now);

@@ -4,18 +4,18 @@ use any_ascii::any_ascii_char;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use sha2::{Digest, Sha256};
 
-/// Characters before this one are transliterated: all scripts in use except Hangul, whose syllables
-/// are decomposed to letters first. The limit keeps 300 kB of tables of `any_ascii` out of the
-/// component.
+/// Characters before this one are transliterated to Latin letters by `any_ascii`. Hangul syllables
+/// come after it, but are first decomposed to letters before it. The limit keeps 300 kB of tables
+/// of `any_ascii` out of the component.
 const END_OF_TABLES: char = '\u{a000}';
 
 /// Returns the spelling of a name: words of lower-case letters and digits, joined by `-`, at most
 /// `max` bytes. Empty only if the name is empty or white space.
 ///
-/// A name has the same spelling in each Unicode normal form. Marks are left out, and other scripts
-/// are written in Latin letters. A [hash](digest) of the name is appended if a character has no
-/// spelling, if no letter or digit is left, or if the spelling is too long. A `+` or `#` that
-/// belongs to a word, as in `C++` and `C#`, has no spelling.
+/// All Unicode normal forms of a name have the same spelling. Accents and other marks are dropped,
+/// and other scripts are written in Latin letters. A [hash](digest) of the name is appended if a
+/// character has no spelling, if no letter or digit is left, or if the spelling is too long. It is
+/// also appended if a `+` or `#` follows a letter or digit, as in `C++` and `C#`.
 pub(super) fn spelled(name: &str, max: usize) -> String {
     let name = name.trim();
     let (ascii, is_complete) = in_ascii(name);

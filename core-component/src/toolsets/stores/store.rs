@@ -40,12 +40,12 @@ pub(super) struct Directory {
     /// The names of directories that no subcategory can have, each with a slash. Hidden ones are
     /// left out.
     pub other_directories: Vec<String>,
-    /// Entries that are of the wrong kind for their names.
+    /// Entries that cannot be used, because they are of the wrong kind for their names.
     pub misplaced: Vec<Misplaced>,
 }
 
-/// An entry of a category's directory that has the name of a memory's file or of a subcategory, but
-/// is of another kind.
+/// An entry in the directory of a category whose name fits a memory or a subcategory, but which is
+/// something else, such as a link.
 pub(super) struct Misplaced {
     name: String,
     what: What,
@@ -59,8 +59,8 @@ const DIRECTORY: What = ("a directory", "rename it without `.md`");
 const FILE: What = ("a file without `.md`", "rename it, or move it away");
 
 impl Misplaced {
-    /// Returns the warning about the entry of a category. `verb` says what was not done with the
-    /// entry, such as `searched`.
+    /// Returns the warning about the entry. `verb` says what was not done with it, such as
+    /// `searched`.
     pub fn warning(&self, category: &CategoryPath, verb: &str) -> String {
         let base = if category.is_root() { String::new() } else { format!("{category}/") };
         let Self { name, what: (kind, remedy) } = self;
@@ -96,8 +96,8 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Opens a store, or creates it if it is missing. Also returns a warning if it creates the
-    /// store and the caller reaches other stores: the name may be a mistake.
+    /// Opens a store, or creates it if it is missing. After creating it, also returns a warning if
+    /// the caller may use other stores: the new name may be a mistake.
     ///
     /// # Errors
     ///
@@ -131,8 +131,8 @@ impl<'a> Store<'a> {
                 });
                 Ok((Self { name: checked, call, tree }, warning.into_iter().collect()))
             }
-            // Another process created the store meanwhile, or its directory is missing: then
-            // opening it fails.
+            // Another process created the store meanwhile. Or the store is registered and its
+            // directory is missing: then opening it fails.
             Err(error) if error.code == ErrorCode::AlreadyExists => {
                 Ok((Self::open(call, name)?, Vec::new()))
             }
@@ -140,7 +140,8 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Names the other stores that the caller may use. `None` if there are none to name.
+    /// Returns a sentence that names the other stores that the caller may use. `None` if there are
+    /// none to name.
     pub fn others(&self) -> Result<Option<String>, Error> {
         other_stores(self.call.context, self.name, || names(self.call))
     }
@@ -172,8 +173,8 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Adds the other stores to an error, because the memory or category may be in one of them. If
-    /// they cannot be listed, the error says so and stays the error of the call.
+    /// Names the other stores in an error, because the memory or category may be in one of them. If
+    /// listing the stores fails, the message of `error` says so.
     pub fn with_others(&self, error: Error) -> Error {
         match self.others() {
             Ok(Some(others)) => error.with_suffix(&format!("; {others}")),
@@ -216,8 +217,8 @@ impl<'a> Store<'a> {
         Ok(Some(read(memory, &text)))
     }
 
-    /// Reads what can be read of a memory. Calls `read` with it, and with an error if some of it
-    /// cannot be read. `None` if the memory does not exist.
+    /// Reads the valid parts of a memory. Calls `read` with them, and with an error if other parts
+    /// are damaged. `None` if the memory does not exist.
     pub fn read_in_part<T>(
         &self,
         path: &MemoryPath,

@@ -1,4 +1,5 @@
-//! Finds memories: lists use the indexes, maintenance and searches use the directories.
+//! Finds the memories of a store: through the indexes for lists, and through the directories for
+//! maintenance and searches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,13 +30,13 @@ pub(super) fn shortened(mut warnings: Warnings) -> Warnings {
 /// The maximum depth of a category that can have a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
 
-/// A memory in a list, with what its index says about it.
+/// A memory in a list, with the values from the index.
 pub(super) struct Found {
     pub path: MemoryPath,
     pub indexed: IndexedMemory,
 }
 
-/// A subcategory in a list, with what the index says about it.
+/// A subcategory in a list, with the values from the index.
 pub(super) struct FoundCategory {
     pub path: CategoryPath,
     pub indexed: IndexedCategory,
@@ -52,7 +53,7 @@ pub(super) struct Contents {
     pub warnings: Vec<String>,
 }
 
-/// A category or a memory in the order of maintenance.
+/// A category or a memory. Maintenance handles items in the order of this type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Item {
     pub category: CategoryPath,
@@ -109,7 +110,8 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
         None => {
             for slug in directory.memories.keys() {
                 let path = category.memory(slug);
-                // A memory that cannot be read is listed nevertheless, so that somebody notices it.
+                // A memory that cannot be read is listed without values, so that somebody notices
+                // it.
                 let read = store.read(&path, |memory, _| indexed(&memory));
                 let indexed = usable(read, &mut contents.warnings)?.flatten().unwrap_or_default();
                 contents.memories.push(found(slug, indexed));
@@ -144,7 +146,7 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
 }
 
 /// Adds a warning for each memory file that is not in the index of its category, for example
-/// because a person added it. If the file cannot be read, the warning is the read error.
+/// because a person added it. For a file that cannot be read, the warning is the read error.
 fn warn_of_unindexed(
     store: &Store<'_>,
     category: &CategoryPath,
@@ -155,7 +157,8 @@ fn warn_of_unindexed(
     let indexed: BTreeSet<&str> = index.memories().map(|(slug, _)| slug).collect();
     for slug in directory.memories.keys().filter(|slug| !indexed.contains(slug.as_str())) {
         let path = category.memory(slug);
-        // An answer has at most `MAX_WARNINGS` warnings, so the rest of the files need not be read.
+        // If the answer has `MAX_WARNINGS` warnings already, reads no further files: their warnings
+        // would be left out.
         if warnings.len() < MAX_WARNINGS
             && usable(store.read(&path, |_, _| ()), warnings)?.is_none()
         {
@@ -191,7 +194,7 @@ pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result
     Ok(all)
 }
 
-/// The categories and memories that the directories of a store have.
+/// The categories and memories of a store, as its directories have them.
 #[derive(Default)]
 pub(super) struct Items {
     /// All categories and memories, sorted.
@@ -231,8 +234,8 @@ pub(super) struct Files {
     pub warnings: Vec<String>,
 }
 
-/// Finds the files of a store. Leaves out a category whose directory cannot be read, with a
-/// warning, but not the root.
+/// Finds the files of a store. If the directory of a category cannot be read, leaves it out and
+/// adds a warning. For the root, that is an error.
 pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
     let mut found = Files::default();
     let mut unnamed = Vec::new();
@@ -259,7 +262,7 @@ pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
         found.categories.push(category);
     }
     found.warnings.extend(unnamed_warning(unnamed));
-    // The order of categories and slugs, as in maintenance.
+    // By category and then by slug, as in maintenance.
     found.files.sort_by_cached_key(|(path, _)| (path.category(), path.slug().to_owned()));
     Ok(found)
 }

@@ -15,23 +15,24 @@ use crate::toolsets::items::namespace::{Below, labels, stored};
 const COLUMNS: &str =
     "id, namespace, key, value, paths, created_at, updated_at, ttl_seconds, expires_at, stamp";
 
-/// The condition that a row has not expired. `?1` is the moment of the call.
+/// The SQL condition that a row has not expired. `?1` is the time of the call.
 pub(super) const IS_LIVE: &str = "(expires_at IS NULL OR expires_at > ?1)";
 
-/// The maximum numbers of rows and of bytes that are read at once. A longer row is read alone.
+/// The maximum numbers of rows and of bytes of values that one query reads. A row with more bytes
+/// is read by its own query.
 const PAGE: usize = 500;
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// The maximum number of namespaces that are read at once.
+/// The maximum number of namespaces that one query reads.
 const NAMESPACES: u32 = 10_000;
 
-/// The maximum number of ids that are read at once.
+/// The maximum number of ids that one query reads.
 const IDS: u32 = 50_000;
 
 /// Reads the items that have not expired at the moment `now`.
 pub(in crate::toolsets::items) struct Reader<'a> {
-    /// The transaction to read in. `None` if the database does not exist or is empty: then no item
-    /// is found.
+    /// The transaction to read in. `None` if the database is missing or empty: then no item is
+    /// found.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) now: Timestamp,
 }
@@ -68,8 +69,8 @@ impl<'a> Reader<'a> {
         self.rows(&sql, parameters, 1)?.pop().map(item).transpose()
     }
 
-    /// Returns a page of the items that the filter accepts, the ones changed last first. Returns
-    /// fewer than `limit` if the items [fill an answer](fill_answer).
+    /// Returns a page of the items that the filter accepts, the last changed first. Returns fewer
+    /// than `limit` if the items [fill an answer](fill_answer).
     pub fn newest(
         &self,
         below: &Below,
@@ -110,8 +111,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns at most [`PAGE`] rows, the ones changed last first. `last` is the last row of the
-    /// page before.
+    /// Returns at most [`PAGE`] rows, the last changed first. `last` has the time of change and the
+    /// id of the previous page's last row.
     fn places(&self, below: &Below, last: Option<(i64, i64)>) -> Result<Vec<Place>, Error> {
         let (updated_at, id) = last.unwrap_or((i64::MAX, i64::MAX));
         let mut parameters = vec![milliseconds(self.now)];
@@ -172,7 +173,7 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    /// The condition that `id` is in the list that parameter 2 holds.
+    /// The SQL condition that `id` is in the JSON list of parameter 2.
     fn is_in_ids(&self) -> String {
         let dialect = self.view.map_or(Dialect::Sqlite, Transaction::dialect);
         is_in_integers(dialect, "id", "?2")
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Divides rows into pages, each of which is read at once.
+/// Divides rows into pages, one for each query.
 fn pages(mut places: &[Place]) -> Vec<&[Place]> {
     let mut pages = Vec::new();
     while !places.is_empty() {

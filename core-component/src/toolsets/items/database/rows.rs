@@ -10,10 +10,10 @@ use crate::toolsets::items::error::Error;
 use crate::toolsets::items::item::Item;
 use crate::toolsets::items::namespace::Below;
 
-/// The number of rows that are read at once.
+/// The number of items that one query reads.
 const PAGE: usize = 100;
 
-/// The maximum number of stamps that are read at once.
+/// The maximum number of stamps that one query reads.
 const STAMPS: u32 = 50_000;
 
 /// The items below a namespace, as a table for the search.
@@ -22,13 +22,13 @@ pub(in crate::toolsets::items) struct Rows<'a> {
     pub below: &'a Below,
     /// If set, the search reads the items below this namespace before the others.
     pub first: Option<&'a Below>,
-    /// Makes an entry of an item.
+    /// Converts an item to an entry of the search.
     pub entry: &'a dyn Fn(&Item) -> Entry,
 }
 
 impl Rows<'_> {
     /// Adds these items to the entries of the owner that `collector` began last. Returns how many
-    /// items were skipped because the work of the search was used up.
+    /// items were skipped because the budget was used up.
     pub fn add_to(
         &self,
         index: &mut RowIndex<'_>,
@@ -80,7 +80,7 @@ impl Table for Rows<'_> {
     fn newest_first(&self, mut ids: Vec<i64>) -> Vec<i64> {
         ids.reverse();
         if let Some(first) = self.first.filter(|_| ids.len() > PAGE) {
-            // On an error, only the order differs, so the error is ignored.
+            // Ignores an error: only the order of reading would differ.
             let first = self.reader.ids(first).unwrap_or_default();
             ids.sort_by_key(|id| first.binary_search(id).is_err());
         }

@@ -9,7 +9,7 @@ use crate::toolsets::items::error::{Code, Error};
 /// sets it.
 const VERSION: i64 = 1;
 
-/// The tables and indexes. Once a version is released, its schema never changes.
+/// The tables and indexes on SQLite. The schema of a released version never changes.
 ///
 /// - Times are milliseconds since 1970 in UTC.
 /// - `namespace` is the JSON list of the labels, `value` the JSON of the object.

@@ -10,7 +10,7 @@ use crate::toolsets::items::error::Error;
 use crate::toolsets::items::item::stamp;
 use crate::toolsets::items::namespace::stored;
 
-/// The most expired rows that a change removes.
+/// The maximum number of expired rows that one change removes.
 const MAX_EXPIRED: u32 = 1_000;
 
 /// An item to store.
@@ -27,8 +27,8 @@ pub(in crate::toolsets::items) struct Writer<'a> {
     transaction: &'a dyn Transaction,
     now: Timestamp,
     has_changed: bool,
-    /// The ids of the items that were removed or rewritten for good: what a search knows of them has to
-    /// go.
+    /// The ids of the items that were removed, or from which a text was removed. The search index
+    /// has to forget them.
     pub forgotten: Vec<i64>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
         Ok(changes)
     }
 
-    /// Removes the rows that a condition holds for. Returns how many they were.
+    /// Removes the rows that fulfil an SQL condition. Returns their number.
     fn remove(&mut self, are: &str, parameters: impl Into<Vec<Value>>) -> Result<usize, Error> {
         let sql = format!("DELETE FROM items WHERE {are} RETURNING id");
         let rows = self.transaction.query(&statement(&sql, parameters), u32::MAX)?.rows;
@@ -64,13 +64,13 @@ impl<'a> Writer<'a> {
         Ok(rows.len())
     }
 
-    /// Removes rows that have expired, at most [`MAX_EXPIRED`], in all namespaces: nobody may write to
-    /// some of these again. Further expired rows are in no answer all the same. The writer changes
-    /// nothing afterwards.
+    /// Removes at most [`MAX_EXPIRED`] expired rows. It looks in all namespaces, because a
+    /// namespace may never be written to again. Expired rows that are left are in no answer. Call
+    /// this last in a transaction.
     ///
-    /// On PostgreSQL, rows that another transaction has locked are left out, so this waits for nobody. A
-    /// put in another scope that meets a row which is being removed waits for this commit, and then
-    /// stores its item anew.
+    /// On PostgreSQL, skips rows that another transaction has locked, so it never waits. A put in
+    /// another scope may meet a row that is being removed. It waits for this commit, and then
+    /// inserts its item as a new one.
     pub fn remove_expired(&mut self) -> Result<(), Error> {
         let dialect = self.transaction.dialect();
         let skips = match dialect {
@@ -91,8 +91,8 @@ impl<'a> Writer<'a> {
         self.remove("expires_at <= ?1", [milliseconds(self.now)]).map(drop)
     }
 
-    /// Stores an item, in the place of the one of the same key. Returns when it expires, and whether it
-    /// is new.
+    /// Stores an item, and replaces the item with the same key. Returns when it expires, and
+    /// whether it is new.
     pub fn put(&mut self, item: &NewItem<'_>) -> Result<(Option<Timestamp>, bool), Error> {
         let NewItem { namespace, key, value, paths, ttl_seconds } = item;
         let namespace = stored(namespace);
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         let paths = paths.map(|paths| serde_json::to_string(paths).expect("paths are JSON"));
         let expires_at = ttl_seconds.and_then(|seconds| self.later(seconds));
         let integer_or_null = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
-        // An expired one is not replaced: another one begins.
+        // Removes an expired item first: the stored one is new, with its own id and creation time.
         self.remove_expired_at(&namespace, key)?;
         let parameters = [
             text(&namespace),
@@ -114,7 +114,8 @@ impl<'a> Writer<'a> {
         ];
         let update = "UPDATE items SET value = ?3, paths = ?4, updated_at = ?5, ttl_seconds = ?6, \
                       expires_at = ?7, stamp = ?8 WHERE namespace = ?1 AND key = ?2";
-        // A server with a later clock may be removing the row as expired: the update waits for it.
+        // A server whose clock is ahead may be removing the row as expired. Then the update waits
+        // for it.
         let is_new = self.execute(update, parameters.clone())? == 0;
         if is_new {
             let insert = "INSERT INTO items (namespace, key, value, paths, created_at, updated_at, \
@@ -125,13 +126,14 @@ impl<'a> Writer<'a> {
         Ok((expires_at, is_new))
     }
 
-    /// The moment some seconds after that of the call. `None` if it is after the year 9999: never.
+    /// The time `seconds` after the call. `None`, which means never, if it is after the year 9999.
     fn later(&self, seconds: i64) -> Option<Timestamp> {
         let milliseconds = seconds.checked_mul(1_000)?.checked_add(self.now.milliseconds())?;
         Timestamp::from_milliseconds(milliseconds)
     }
 
-    /// Deletes the item of a key. Returns whether it was there. A row that has expired goes, too.
+    /// Deletes the item with a key. Returns whether it existed. An expired row is deleted, too, but
+    /// does not count.
     pub fn delete(&mut self, namespace: &[String], key: &str) -> Result<bool, Error> {
         let namespace = stored(namespace);
         self.remove_expired_at(&namespace, key)?;
@@ -139,13 +141,13 @@ impl<'a> Writer<'a> {
         Ok(self.remove("namespace = ?1 AND key = ?2", at_key)? > 0)
     }
 
-    /// Removes the row of a key if it has expired.
+    /// Removes the row with a key if it has expired.
     fn remove_expired_at(&mut self, namespace: &str, key: &str) -> Result<(), Error> {
         let at_key = [text(namespace), text(key), milliseconds(self.now)];
         self.remove("namespace = ?1 AND key = ?2 AND expires_at <= ?3", at_key).map(drop)
     }
 
-    /// Lets items with a time to live begin it anew.
+    /// Starts the time to live of these items anew, if they have one.
     pub fn refresh(&mut self, ids: &[i64]) -> Result<(), Error> {
         let is_one = is_in_integers(self.transaction.dialect(), "id", "?2");
         let sql = format!(
@@ -155,7 +157,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes another value and other paths of an item, and changes nothing else of it.
+    /// Replaces the value and the paths of an item. Its times stay as they are.
     pub fn rewrite(
         &mut self,
         id: i64,

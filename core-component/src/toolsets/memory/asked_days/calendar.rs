@@ -14,7 +14,7 @@ pub(super) enum Unit {
     Year,
 }
 
-/// Returns the day, or the whole calendar week, month or year, that was `units` units before today.
+/// Returns one day, or a whole calendar week, month or year: the one `units` units before today's.
 pub(super) fn span(today: Date, unit: Unit, units: i64) -> Option<Days> {
     match unit {
         Unit::Day => today.plus_days(-units).map(|day| (day, day)),
@@ -35,19 +35,19 @@ pub(super) fn of_year(year: i64) -> Option<Days> {
     Some((Date::new(year, 1, 1)?, Date::new(year, 12, 31)?))
 }
 
-/// Returns the last day up to `until` that is this day of the week. Monday is 0.
+/// Returns the last such day of the week that is not after `until`. 0 is Monday.
 pub(super) fn latest_weekday(until: Date, weekday: usize) -> Option<Days> {
     let since = (until.days_since_monday() - weekday as i64).rem_euclid(7);
     until.plus_days(-since).map(|day| (day, day))
 }
 
-/// Returns this day of the week in the calendar week `weeks` weeks ago. Monday is 0.
+/// Returns such a day of the week in the calendar week `weeks` weeks ago. 0 is Monday.
 pub(super) fn weekday_of(today: Date, weeks: i64, weekday: usize) -> Option<Days> {
     let (monday, _) = span(today, Unit::Week, weeks)?;
     monday.plus_days(weekday as i64).map(|day| (day, day))
 }
 
-/// Returns the date in this year, or in the year before if the date would be in the future.
+/// Returns a date such as March 5 in this year, or in the year before if it would be in the future.
 pub(super) fn latest(today: Date, date: impl Fn(i64) -> Option<Date>) -> Option<Date> {
     let year = today.year();
     date(year).filter(|date| *date <= today).or_else(|| date(year - 1))

@@ -6,8 +6,8 @@ use super::token::YEARS;
 use crate::time::Date;
 use crate::words::plain;
 
-/// Words for days and spans, and how many units ago they are. A word that contains another one
-/// comes before it.
+/// Words for days and spans: the unit, and how many units ago. A word that contains another word
+/// comes first, so that it is found first.
 const JAPANESE: &[(&str, Unit, i64)] = &[
     ("一昨年", Unit::Year, 2),
     ("一昨日", Unit::Day, 2),
@@ -33,7 +33,7 @@ const JAPANESE: &[(&str, Unit, i64)] = &[
 /// The days of the week, from Monday.
 const JAPANESE_WEEKDAYS: [&str; 7] = ["月曜", "火曜", "水曜", "木曜", "金曜", "土曜", "日曜"];
 
-/// The words that follow a number and mean that many units ago.
+/// The words for "ago" that follow a number, with their units.
 const AGO: [(&str, Unit); 7] = [
     ("日前", Unit::Day),
     ("週間前", Unit::Week),
@@ -47,10 +47,10 @@ const AGO: [(&str, Unit); 7] = [
 /// Words for the future.
 const FUTURE: [&str; 5] = ["来週", "来月", "来年", "明日", "次の"];
 
-/// Words that contain one of the others, and mean no day.
+/// Words that contain one of the words for days, but do not name a day.
 const OTHER: [&str; 2] = ["日本日", "毎週"];
 
-/// Finds all days in a question. Finds none if the question has a word for the future.
+/// Finds all days in a question. Finds none if the question has a word of [`FUTURE`] or [`OTHER`].
 pub(super) fn read(question: &str, reader: &mut Reader) {
     if FUTURE.iter().chain(&OTHER).any(|word| question.contains(word)) {
         return;
@@ -89,8 +89,8 @@ fn is_digit(character: char) -> bool {
     character.is_ascii_digit() || ('０'..='９').contains(&character)
 }
 
-/// Reads days that begin with a number, such as 3月, 3月5日, 2024年3月 or 3日前. Returns the end of the
-/// text that was read, even if it is only a number.
+/// Reads days that begin with a number, such as 3月, 3月5日, 2024年3月 or 3日前. Returns where the text
+/// that was read ends, even if it was only a number.
 fn read_number(text: &str, start: usize, reader: &mut Reader) -> usize {
     let mut at = start;
     let mut year = None;

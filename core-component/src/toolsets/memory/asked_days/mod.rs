@@ -1,7 +1,7 @@
 //! Finds the days that a question asks for, such as "yesterday", "am Dienstag" or "3月".
 //!
-//! Understands English, German, French, Spanish and Japanese. A day without a year is taken to be
-//! in the past, because memory has no entries of the future.
+//! Understands English, German, French, Spanish and Japanese. A day without a year is always in the
+//! past, because memory has no entries of the future.
 
 mod calendar;
 mod japanese;
@@ -18,8 +18,8 @@ use crate::time::Date;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedDays {
     pub days: Vec<Days>,
-    /// The question without relative words such as "yesterday". In an entry, such a word would mean
-    /// another day, so searching for the word would mislead.
+    /// The question without relative words such as "yesterday". A search for such a word would
+    /// mislead: in an entry, it means another day.
     pub rest: String,
     /// The question without any words for days.
     pub beside: String,

@@ -10,7 +10,7 @@ use crate::time::Date;
 
 pub(super) struct Reader {
     pub today: Date,
-    /// Whether the question is in French. "hier" is yesterday in French, and here in German.
+    /// Whether the question is in French. "hier" is "yesterday" in French, and "here" in German.
     is_french: bool,
     pub days: Vec<Days>,
     /// Whether the question asks for all days from the first day to the second.
@@ -38,20 +38,21 @@ impl Reader {
         }
     }
 
-    /// Adds days, and the byte range of the relative words that name them. Does nothing for `None`.
+    /// Adds days that relative words name, and the byte range of these words. Does nothing for
+    /// `None`.
     pub fn add_relative(&mut self, days: Option<Days>, start: usize, end: usize) {
         self.days.extend(days);
         self.relative.extend(days.map(|_| (start, end)));
     }
 
-    /// Adds named days, and the byte range of the words that name them. Does nothing for `None`.
+    /// Adds days that other words name, and the byte range of these words. Does nothing for `None`.
     pub fn add_named(&mut self, days: Option<Days>, start: usize, end: usize) {
         self.days.extend(days);
         self.named.extend(days.map(|_| (start, end)));
     }
 
-    /// Reads the days that begin at the token `at`. Returns the number of tokens that name days, or
-    /// 0.
+    /// Reads days whose words begin at the token `at`. Returns the number of tokens of these words,
+    /// or 0.
     fn read(&mut self, tokens: &[Token], at: usize) -> usize {
         let rest = &tokens[at..];
         let before = at.checked_sub(1).map(|at| &tokens[at]);
@@ -85,13 +86,14 @@ impl Reader {
         let until_today = |(first, last)| (first, if is_since { self.today } else { last });
         let days = days.map(until_today);
         self.is_range |= is_one_of(before, RANGE);
-        // A word such as "last" belongs to the words for the day, and is not searched for.
+        // A word such as "last" belongs to the words for the day, so it is not searched for either.
         let first = before.filter(|_| is_one_of(before, LAST)).unwrap_or(&rest[0]);
         let last = after.filter(|_| is_one_of(after, LAST_AFTER)).unwrap_or(&rest[length - 1]);
         match relative {
             Some(_) => self.add_relative(days, first.start, last.end),
             None => {
-                // Words such as "last" would mean another day in an entry.
+                // Only words such as "last" are relative here. In an entry, they would mean another
+                // day.
                 let beside = before.into_iter().filter(|_| is_one_of(before, LAST));
                 let beside = beside.chain(after.filter(|_| is_one_of(after, LAST_AFTER)));
                 self.relative.extend(beside.map(|token| (token.start, token.end)));
@@ -157,8 +159,8 @@ fn named_weekday(token: &Token) -> Option<usize> {
     WEEKDAYS.iter().find_map(weekday)
 }
 
-/// Reads a day of the week after a week, as in "last week on Tuesday". Also returns how many tokens it
-/// has.
+/// Reads the day of the week that follows a week, as in "last week on Tuesday". Also returns its
+/// number of tokens.
 fn weekday_at(tokens: &[Token]) -> Option<(usize, usize)> {
     let before = usize::from(is_one_of(tokens.first(), ON));
     Some((named_weekday(tokens.get(before)?)?, before + 1))
@@ -168,8 +170,8 @@ fn is_one_of(token: Option<&Token>, words: &[&str]) -> bool {
     token.is_some_and(|token| words.contains(&token.word.as_str()))
 }
 
-/// Reads a year after a word such as "in". Before a lower-case word it is taken for a number of
-/// things, as in "in 2025 tests".
+/// Reads a year after a word such as "in". A number before a lower-case word is no year but counts
+/// something, as in "in 2025 tests".
 fn year(tokens: &[Token], before: Option<&Token>) -> Option<(Days, usize)> {
     let year = tokens[0].year().filter(|_| is_one_of(before, BEFORE_YEAR))?;
     let is_number =

@@ -3,7 +3,7 @@
 
 use super::calendar::Unit;
 
-/// Phrases for a day or span relative to today: its unit, and how many units ago it is.
+/// Phrases for a day or span relative to today: the unit, and how many units ago.
 pub(super) const PHRASES: &[(&str, Unit, i64)] = &[
     ("day before yesterday", Unit::Day, 2),
     ("yesterday", Unit::Day, 1),
@@ -103,7 +103,7 @@ pub(super) const UNITS: &[(&str, Unit)] = &[
     ("anos", Unit::Year),
 ];
 
-/// The words that precede a number of units in the past. In English, "ago" follows instead.
+/// The words for "ago" that precede the number. In English, "ago" follows it.
 pub(super) const AGO: [&[&str]; 3] = [&["vor"], &["il", "y", "a"], &["hace"]];
 
 pub(super) const NUMBERS: &[(&str, i64)] = &[
@@ -219,8 +219,8 @@ pub(super) const MONTHS: [[&str; 12]; 4] = [
     ],
 ];
 
-/// Months that are other words or names, too. Without a day or a year, such a month counts only
-/// after one of these words.
+/// Months whose names are also other words, such as "may". Without a day or a year, such a month
+/// counts only after one of the listed words.
 pub(super) const AMBIGUOUS: &[(&str, &[&str])] = &[
     ("march", IN),
     ("may", IN),
@@ -236,8 +236,7 @@ pub(super) const AMBIGUOUS: &[(&str, &[&str])] = &[
 const IN: &[&str] = &["in", "since", "during", "last"];
 const IN_OR_IM: &[&str] = &["in", "since", "during", "last", "im", "seit"];
 
-/// Months that count together with a day only if they have a capital letter: "chapter 5 may help"
-/// has none.
+/// Months that need a capital letter even beside a day: "chapter 5 may help" names no month.
 pub(super) const NEEDS_CAPITAL: &[&str] = &["march", "may"];
 
 /// The words after which a number can be a year.
@@ -247,18 +246,18 @@ pub(super) const BEFORE_YEAR: &[&str] =
 /// A day after one of these words means all days from that day to today.
 pub(super) const SINCE: &[&str] = &["since", "seit", "depuis", "desde"];
 
-/// Words between a week and its day.
+/// Words between a week and a day of the week, as in "last week on Tuesday".
 pub(super) const ON: &[&str] = &["on", "am", "le", "el"];
 
-/// After one of these words, two days mean all days from the first to the second.
+/// After one of these words, two days mean a range from the first to the second day.
 pub(super) const RANGE: &[&str] =
     &["between", "from", "through", "zwischen", "vom", "von", "entre", "du", "del"];
 
-/// Words before a day of the week that mean one before today.
+/// Words before a day of the week that mean a day before today, as in "last Friday".
 pub(super) const LAST: &[&str] =
     &["last", "previous", "letzten", "letzter", "vergangenen", "vorigen", "ultimo"];
 
-/// Words after a day of the week that mean one before today.
+/// Words after a day of the week that mean a day before today, as in "vendredi dernier".
 pub(super) const LAST_AFTER: &[&str] = &["dernier", "derniere", "passe", "pasado"];
 
 /// A day after one of these words is not used: the words mean the future, or a range without a

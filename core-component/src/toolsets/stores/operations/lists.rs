@@ -11,8 +11,8 @@ use crate::toolsets::stores::walk::{
     Contents, Found, Item, Warnings, all_contents, contents, metadata, shortened,
 };
 
-/// A content that is too long for an answer is cut to this many characters. A character has at most
-/// four bytes, so they fit in [`MAX_LIST_BYTES`].
+/// The number of characters to which a long content is cut. A character has at most four bytes, so
+/// the cut content fits in [`MAX_LIST_BYTES`].
 const MAX_CUT: usize = MAX_LIST_BYTES / 4;
 
 /// The maximum number of memories that a warning names.
@@ -56,8 +56,8 @@ pub(crate) fn list_memories(
                 contents.memories.retain(|found| found.path > after);
             }
         }
-        // The item of a cursor may be deleted before the next page. It only makes the cursor
-        // invalid if nothing follows.
+        // The item of a cursor may have been deleted since. The cursor is invalid only if no item
+        // follows either.
         if !is_there && contents.memories.is_empty() && contents.subcategories.is_empty() {
             if warnings.is_empty() {
                 return Err(Error::invalid_cursor(cursor.unwrap_or_default()));
@@ -135,7 +135,8 @@ pub(crate) struct Recent {
 /// The memories of a category that were updated last.
 pub(crate) struct RecentMemories {
     pub memories: Vec<Recent>,
-    /// The number of memories in all. Expired memories that were not read are counted, too.
+    /// The number of memories in the category and below it. Memories that were read and are expired
+    /// or damaged are not counted.
     pub total: u64,
     pub warnings: Warnings,
 }

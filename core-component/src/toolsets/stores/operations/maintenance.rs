@@ -1,4 +1,5 @@
-//! Long operations on a store, page by page: pruning expired memories, and rebuilding the indexes.
+//! The operations on a whole store, page by page: deleting expired memories, and rebuilding the
+//! indexes.
 
 use crate::time::Timestamp;
 use crate::toolsets::stores::change::{Order, change};
@@ -71,7 +72,8 @@ fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>,
     Ok(page.with(expired).after(warnings))
 }
 
-/// Rebuilds the indexes from the next page of files. Keeps descriptions and empty categories.
+/// Updates the indexes from the next page of files. Keeps descriptions and empty categories in the
+/// indexes.
 ///
 /// # Errors
 ///
@@ -108,20 +110,21 @@ impl<T> Page<T> {
         Page { done, warnings, remaining, cursor }
     }
 
-    /// Returns the page with `warnings` before its own warnings.
+    /// Returns the page with `warnings` put before the page's own warnings.
     fn after(mut self, mut warnings: Warnings) -> Self {
         warnings.append(&mut self.warnings);
         Self { warnings: shortened(warnings), ..self }
     }
 }
 
-/// Returns the next page of those items that are wanted, after the item of the cursor.
+/// Returns the next page of the items that `is_wanted` accepts, after the item of the cursor.
 fn page(
     items: Vec<Item>,
     is_wanted: fn(&Item) -> bool,
     cursor: Option<&str>,
 ) -> Result<Page<Vec<Item>>, Error> {
-    // The cursor is valid if its category exists: the previous call may have deleted its memory.
+    // A cursor is valid if its category exists. Its memory need not exist: the previous call may
+    // have deleted it.
     let was_given =
         |item: &Item| is_wanted(item) && items.iter().any(|other| other.category == item.category);
     let after = match cursor {

@@ -210,8 +210,8 @@ pub(super) fn move_memory(
     Ok(warnings)
 }
 
-/// Plans to correct the index of a memory's category: it may be out of date, because an earlier
-/// call stopped before it changed the index.
+/// Plans a correction of the index of a memory's category. The index may be out of date, because an
+/// earlier call stopped before it changed the index.
 fn mend(plan: &mut Plan<'_>, path: &MemoryPath, text: &Text) {
     match Memory::read(path, &text.text) {
         Ok(memory) => plan.index(path, indexed(&memory)),
