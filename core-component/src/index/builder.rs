@@ -18,7 +18,7 @@ pub(crate) struct Row {
     /// The version of what was read.
     pub version: i64,
     pub facts: Facts,
-    /// The work of finding its stems.
+    /// The work of finding the stems of the row, in bytes of English text.
     pub work: u64,
 }
 

@@ -80,10 +80,10 @@ impl Segment {
         self.entries.get(entry).map_or(self.lengths.len(), |entry| entry.first_part as usize)
     }
 
-    /// The segment as bytes. For each document: the differences of its key and stamp to those of the
-    /// document before, the difference of its version to its stamp, its facts, and the number of its
-    /// entries. For each entry: the number of its parts, and whether it begins a run. For each part:
-    /// its length.
+    /// The segment as bytes. For each document: the differences of its key and stamp to the key and
+    /// stamp of the document before, the difference of its version to its stamp, its facts, and the
+    /// number of its entries. For each entry: the number of its parts, and whether it begins a run of
+    /// related entries. For each part: its length.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut key = 0_i64;
