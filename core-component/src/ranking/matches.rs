@@ -36,8 +36,8 @@ pub(crate) enum FoundBy {
     Context,
 }
 
-/// The rank of a match when there are too many. Matches with a word of the query come before all
-/// others.
+/// The value by which matches are chosen if there are too many. Matches with a word of the query come
+/// before all others.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     pub has_own_term: bool,

@@ -125,7 +125,7 @@ pub(super) fn asked_words(text: &str) -> Vec<Asked> {
 struct Capitals {
     /// The words that begin with a capital letter.
     all: BTreeSet<String>,
-    /// The same without the first word of the text.
+    /// The words of `all` without the first word of the text.
     names: BTreeSet<String>,
     /// The words with two capital letters or more.
     acronyms: BTreeSet<String>,
@@ -159,7 +159,7 @@ impl Capitals {
 /// Chinese function words of one character. [`single_words`] takes them as boundaries between words.
 const PARTICLES: &str = "的了是在我你他她它们們这這那也都很吗嗎呢吧把被";
 
-/// Korean particles of one syllable, which follow a word.
+/// Finds words of one character beside a particle or punctuation: `猫` in `猫は`, `책` in `책을`.
 const ENDINGS: &str = "을를이가은는에의도로와과";
 
 /// Words of one character beside others: `猫` in `猫は`, `책` in `책을`.
