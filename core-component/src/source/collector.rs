@@ -52,17 +52,17 @@ pub(crate) struct Results {
     /// Whether any entry has a word of the query, even an entry that the request does not admit.
     /// Always true for a search for the newest entries.
     pub has_word: bool,
-    /// Set if the search has no hits but would have some without its date range: the days of these,
+    /// If the search has no hits, but would have some without its date range: the days of these hits,
     /// in words.
     pub other_days: Option<String>,
     pub others: Vec<Owner>,
-    /// One number for each matching summary that is not shown, since hidden summaries were not
-    /// asked for: the share of the query's own terms that the summary has.
+    /// For each matching summary that is hidden, the share of the query's own terms that the summary
+    /// has. Summaries are hidden if the request does not ask for archived entries.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
     pub undated: Vec<Undated>,
     pub warnings: Vec<String>,
-    /// Whether the search had no source at all that it could search.
+    /// Whether no source could be searched.
     pub is_unsearched: bool,
     /// Whether the search includes a toolset whose entries belong to agents.
     pub searches_agents: bool,
@@ -224,7 +224,8 @@ impl<'a> Collector<'a> {
         self.others.push(owner);
     }
 
-    /// Registers a matching summary that is hidden, because hidden summaries were not asked for.
+    /// Registers a matching summary that is hidden, because the request does not ask for archived
+    /// entries.
     pub fn hide(&mut self, counts: &Counts) {
         self.hidden.push(counts.coverage(self.request.query.own_terms()));
     }

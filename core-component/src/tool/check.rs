@@ -46,8 +46,8 @@ fn check_object(
                 let before = found.len();
                 check(property, value, &pointer, found);
                 if !required.contains(&name.as_str()) {
-                    // Only for the field itself. If an item of a list is wrong, the list itself is
-                    // not to be left out.
+                    // Only a violation of the field itself gets this advice. If an item of a list is
+                    // wrong, the caller should correct the item, not leave out the list.
                     let own = found[before..].iter_mut().filter(|one| one.pointer == pointer);
                     own.for_each(|violation| violation.accepted += "; or leave it out");
                 }
@@ -75,8 +75,8 @@ fn check_object(
 }
 
 /// Returns the field that the caller most likely meant by an unknown name. Chooses among `fields`,
-/// which are not given yet: the field that names the agent, the nearest name, or the only field all
-/// of whose words are in the unknown name.
+/// which are not given yet: the field that names the agent, the nearest name, or the only field whose
+/// words are all in the unknown name.
 fn meant<'f>(unknown: &str, fields: &'f [String]) -> Option<&'f str> {
     let names_agent = |name: &str| AGENT.contains(&name);
     if names_agent(unknown) || nearest(unknown, &AGENT.map(str::to_owned)).is_some() {

@@ -24,7 +24,8 @@ const MAX_PAUSE: i64 = 60 * PAUSE;
 pub(super) struct Document {
     pub key: i64,
     pub version: i64,
-    /// The number and the beginning of each text, in the order of the entries.
+    /// The number of each text, see `number_of`, and the beginning of the text. In the order of the
+    /// entries.
     pub texts: Vec<(i64, String)>,
 }
 
@@ -65,8 +66,8 @@ pub(crate) enum Answered {
 }
 
 /// Stores the texts of documents that were read, removes documents that are gone, and chooses the next
-/// batch, with a lease of `seconds`. `None` if none of the texts waits for a vector, a host has a
-/// lease, or the embedder rests after an error.
+/// batch. For `seconds` or until the answer, no other call gets a batch of the collection. `None` if no
+/// text waits for a vector, another call has a batch, or the embedder has a pause after an error.
 pub(super) fn claim(
     of: &Of<'_>,
     documents: &[Document],
@@ -207,8 +208,8 @@ fn choose(
 }
 
 /// Takes the answer to a batch: stores its vectors, or begins a pause. A text that was removed
-/// meanwhile gets no vector. `None` if the embedder is not being asked for this batch of the
-/// collection.
+/// meanwhile gets no vector. `None` if `batch` is not the digest of the batch that the embedder was
+/// asked for last.
 ///
 /// # Errors
 ///
@@ -249,8 +250,8 @@ pub(crate) fn answer(
 ///
 /// # Errors
 ///
-/// The reason in words, if their number is not that of the texts, a value is not finite, or they do not
-/// all have the dimension of the stored vectors.
+/// The reason in words, if there are more or fewer vectors than texts, a value is not finite, or the
+/// vectors do not all have the dimension of the stored vectors.
 fn checked(
     collection: &Collection,
     model: &str,

@@ -55,7 +55,7 @@ impl<'a> OfCollection<'a> {
             Task::Compare(comparison) => {
                 match Similarities::read(storage, place, collection, comparison, budget, admits) {
                     Ok(similarities) => Self::Compared(similarities),
-                    // An answer by words is better than none.
+                    // A search by words alone is better than an error.
                     Err(error) => {
                         if is_damaged(&error) {
                             comparison.warn(format!("no vectors were compared: {}", error.message));

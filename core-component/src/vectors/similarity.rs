@@ -15,8 +15,8 @@ use crate::storage::{Error, Place, Storage};
 /// How many bytes of vectors are read at once.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The most texts of a collection that are candidates because of their vectors. Texts of which it is
-/// not known whether they can be hits count separately, up to `MAX_UNKNOWN`.
+/// The most texts of a collection that are candidates because of their vectors. If it is not known
+/// whether a text can be a hit, it counts separately, up to `MAX_UNKNOWN`.
 const MAX_NEAREST: usize = 50;
 const MAX_UNKNOWN: usize = 1_000;
 
@@ -95,7 +95,7 @@ impl Similarities {
     }
 
     pub fn of_text(&self, text: &str) -> Option<Similarity> {
-        // Most collections have no vectors: their texts need no number.
+        // Most collections have no vectors. Then the text need not be hashed to get its number.
         if self.of_texts.is_empty() { None } else { self.of(number_of(database::cut(text))) }
     }
 

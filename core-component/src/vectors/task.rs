@@ -1,4 +1,4 @@
-//! The task of a pass over entries, as far as vectors go.
+//! The use that a pass over entries makes of vectors.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use crate::ranking::Vector;
 use crate::storage::Error;
 use crate::time::Timestamp;
 
-/// The task of a pass over entries, as far as vectors go.
+/// The use that a pass over entries makes of vectors.
 pub(crate) enum Task {
     /// Nothing: there is no embedder.
     None,
@@ -95,8 +95,8 @@ pub(crate) struct Waiting {
     pub(super) now: Timestamp,
     /// The number of the only owner to look at.
     only: Option<i64>,
-    /// The lease of a batch, in seconds. Without one, the pass only finds the owners with texts that
-    /// wait.
+    /// For how many seconds a claimed batch is leased. `None` if the pass claims no batch, and only
+    /// finds the owners with texts that wait.
     pub(super) lease: Option<u32>,
     /// Whether texts that the embedder did not take count as waiting.
     pub(super) takes_failed: bool,

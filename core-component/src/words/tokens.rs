@@ -399,7 +399,8 @@ mod tests {
         }
     }
 
-    /// The two ways must agree, because a text and a question may take different ones.
+    /// A text of ASCII only is divided by other code. Both must agree, because a question may be ASCII
+    /// where the text is not.
     #[test]
     fn tokens_of_ascii_are_the_same_beside_other_letters() {
         for text in
