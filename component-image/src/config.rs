@@ -50,8 +50,8 @@ pub(crate) fn engine_config_of(windows: bool) -> Config {
     config
 }
 
-/// The same configuration with a pool of at most `instances` instances at once, for a host that
-/// makes many calls.
+/// The configuration of [`engine_config`], with a pool of at most `instances` instances at once, for a
+/// host that makes many calls.
 ///
 /// A new instance uses the address space of an earlier one, which is already mapped. Pages that the
 /// earlier one wrote are reset to their initial contents instead of being unmapped. Most calls

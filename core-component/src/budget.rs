@@ -36,7 +36,7 @@ pub(crate) const OF_INDEXED_ROW: u64 = 32;
 /// The work that a search has left.
 pub(crate) struct Budget {
     left: Cell<u64>,
-    /// The work that has to be left when the current share ends.
+    /// The work that is reserved for later parts: the current share ends when only this is left.
     floor: Cell<Reserve>,
     /// The work that is left for indexes.
     indexing: Cell<u64>,
@@ -44,7 +44,7 @@ pub(crate) struct Budget {
     vectors: Cell<u64>,
 }
 
-/// The work that has to be left when the current share ends.
+/// Work that is reserved for later parts of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reserve(u64);
 
@@ -61,13 +61,13 @@ impl Budget {
         Self { left, floor, indexing, vectors }
     }
 
-    /// The work that has to be left when the current share ends.
+    /// The work that is reserved for the parts after the current share.
     pub fn reserve(&self) -> Reserve {
         self.floor.get()
     }
 
-    /// Begins the share of the next part, of `parts` that are still to come. The work above the reserve
-    /// of the whole is divided equally among them.
+    /// Begins the share of the next part, of `parts` parts that are still to come. They share the work
+    /// equally, except the reserve `whole`, which is for work after all of them.
     pub fn begin(&self, Reserve(whole): Reserve, parts: usize) {
         let left = self.left.get();
         let share = left.saturating_sub(whole) / parts.max(1) as u64;

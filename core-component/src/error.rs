@@ -64,7 +64,7 @@ pub(crate) struct Error {
     message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Violation>,
-    /// The name of the call's agent and the existing one from which it differs only in case.
+    /// The agent's name in the call, and the existing name from which it differs only in case.
     #[serde(skip)]
     twin: Option<(String, String)>,
 }
@@ -91,7 +91,8 @@ impl Error {
         self
     }
 
-    /// The error of a call that may have changed something. Its message says so, only once.
+    /// The error of a call that may have changed something. Adds this to the message, unless the
+    /// message says it already.
     pub fn after_change(mut self) -> Self {
         if says_may_stand(&self.message) {
             return self;

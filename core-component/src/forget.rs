@@ -78,8 +78,8 @@ impl Found {
     }
 }
 
-/// The limits of what is searched. Each limits only data of its kind: with `agent`, only this agent's
-/// data is searched, and still all stores.
+/// The limits of the search. Each limits only data of its kind: with `agent`, no other agent's data is
+/// searched, but all stores still are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Within<'a> {
     pub agent: Option<&'a AgentName>,

@@ -45,7 +45,7 @@ impl From<String> for Item {
     }
 }
 
-/// What a part is about. If an answer has too little room, the parts of the last kinds are left out
+/// The subject of a part. If an answer has too little room, the parts of the last ranks are left out
 /// first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
@@ -100,10 +100,10 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Chooses the agent to report on among the agents of a place: the agent of the call; if the call
-    /// names none, the only agent; else the only one that another place has reported on; else the one
-    /// that `choose` returns. `None` if the place does not have the call's agent, or `choose` returns
-    /// none.
+    /// Chooses the agent of a place to report on. This is the agent of the call. If the call names
+    /// none, it is the only agent of the place, else the only one that another place has reported on,
+    /// else the one that `choose` returns. `None` if the place does not have the call's agent, or
+    /// `choose` returns none.
     pub fn agent_among(
         &mut self,
         names: &[String],
@@ -125,7 +125,7 @@ impl<'a> Parts<'a> {
         Some(agent)
     }
 
-    /// The agent among these that is reported on already, if there is exactly one.
+    /// The agent among `names` that another place has reported on, if there is exactly one.
     fn told_among(&self, names: &[&String]) -> Option<String> {
         let mut told = names.iter().filter(|name| self.told.contains(name.as_str()));
         match (told.next(), told.next()) {
@@ -148,7 +148,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Notes what could not be read.
+    /// Adds a warning about something that could not be read.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }

@@ -22,18 +22,18 @@ pub(crate) trait Table {
     /// Whether a search reports matching rows that it leaves out because they are archived.
     const TELLS_ARCHIVED: bool = false;
 
-    /// Whether a row is unrelated to the rows around it, so that each row is a run of its own.
+    /// Whether a row is unrelated to the rows around it, so that these do not change its score.
     const STANDS_ALONE: bool = false;
 
-    /// The number of rows up to a key, and the sum of their stamps. If both are equal to those of the
-    /// index, the index is up to date. `None` if the table does not support this check: then each stamp
-    /// is compared.
+    /// The number of rows with keys up to `last`, and the sum of their stamps. If both are equal to
+    /// those of the index, the index is up to date. `None` if the table does not support this check:
+    /// then each stamp is compared.
     fn sum(&self, last: i64) -> Result<Option<Sum>, Self::Error>;
 
     /// The keys of the rows after a key, ascending, with their stamps.
     fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, Self::Error>;
 
-    /// The position of a row among the rows of its group.
+    /// The position of a row among the rows of its group. Rows at adjacent positions are neighbours.
     fn position(&self, key: i64) -> i64 {
         key
     }
@@ -98,8 +98,8 @@ enum From {
 
 /// Adds the rows of a table to the entries of the owner that `collector` began last. Returns how many
 /// rows, the oldest, were skipped because the work of the search was used up. Afterwards the caller has
-/// to [update](RowIndex::update) the index, once the transaction of the table has ended: a call has
-/// one at a time.
+/// to end the table's transaction and then [update](RowIndex::update) the index: a call has only one
+/// transaction at a time.
 pub(crate) fn add_rows<T: Table>(
     table: &T,
     index: &mut RowIndex<'_>,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::storage::database::{Dialect, Statement, Value};
 
-/// A database that a place may contain, or a derived one that each place has.
+/// Describes a database that a place may contain, or a derived database that each place may have.
 #[derive(Serialize)]
 pub(crate) struct DatabaseDescription {
     pub name: &'static str,
@@ -72,7 +72,7 @@ pub(crate) fn each_numbered(dialect: Dialect, parameter: &str) -> String {
     }
 }
 
-/// Numbers, each with bytes, as one parameter.
+/// Numbers, each with bytes, as one parameter in JSON.
 pub(crate) fn numbered_bytes<'b>(rows: impl Iterator<Item = (i64, &'b [u8])>) -> Value {
     json(&rows.map(|(number, bytes)| (number, hex(bytes))).collect::<Vec<_>>())
 }

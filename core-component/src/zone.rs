@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::time::{Date, Timestamp};
 
-/// A bound that every offset is below, in milliseconds.
+/// Every offset is smaller than this, in milliseconds.
 const MAX_OFFSET: i64 = 26 * 60 * MINUTE;
 
 const MINUTE: i64 = 60_000;
@@ -72,7 +72,7 @@ impl Zone {
     /// Looks for a local time, which is given as if it were in UTC.
     fn moment_of(&self, local: Timestamp) -> Local {
         let local = local.milliseconds();
-        // The local time is later than all earlier changes, whatever their offsets are.
+        // All changes before this index are earlier than the local time, whatever their offsets are.
         let mut index = self.changes.partition_point(|change| change.at <= local - MAX_OFFSET);
         let mut begins = i64::MIN;
         loop {

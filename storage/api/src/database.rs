@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 /// The value of a column or a parameter. NaN is stored as null. A text that is not UTF-8 is read as a
-/// blob, so that it makes no other row unreadable.
+/// blob, so that a query can still read it and the other rows.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the names are SQL's")]
 pub enum Value {
@@ -112,7 +112,7 @@ pub trait Transaction {
     ///
     /// # Errors
     ///
-    /// Those of [`execute`](Transaction::execute); `too-large` if the result exceeds the host's
+    /// The errors of [`execute`](Transaction::execute); `too-large` if the result exceeds the host's
     /// limit.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
@@ -131,6 +131,6 @@ pub trait Transaction {
     /// # Errors
     ///
     /// `nested` for a second commit, which changes nothing. After `io` the commit may have happened.
-    /// After any other error it was rolled back: `busy` where others read for too long, `no-space`.
+    /// After any other error it was rolled back: `busy` if readers did not end in time, `no-space`.
     fn commit(&self) -> Result<(), Error>;
 }

@@ -22,7 +22,7 @@ pub enum ErrorCode {
     AlreadyExists,
     /// The document does not have the version that the change expects.
     VersionMismatch,
-    /// The host does not grant this.
+    /// The host does not grant the thing that the call asks for.
     NotGranted,
     /// The medium is full.
     NoSpace,
@@ -36,8 +36,8 @@ pub enum ErrorCode {
     InvalidPath,
     /// Others held the lock for longer than the host waits.
     Busy,
-    /// The call holds something that excludes this: the lock of another place, a writer or a
-    /// transaction.
+    /// The call already holds something that excludes this operation: the lock of another place, a
+    /// writer or a transaction.
     Nested,
     /// The call was cancelled.
     Cancelled,
