@@ -131,8 +131,8 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileErr
     let loaded = unsafe { Component::deserialize(&engine, &code) };
     let described = match loaded {
         Ok(component) => describe(&engine, &component),
-        // The code may be for another kind of machine. Then the component is compiled for this machine,
-        // too.
+        // The code is for another kind of machine. To call `describe`, compile the component for this
+        // machine, too.
         Err(_) => Engine::new(&engine_config())
             .and_then(|engine| describe(&engine, &Component::new(&engine, &wasm)?)),
     };

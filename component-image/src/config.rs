@@ -81,8 +81,8 @@ const TABLES: u32 = 4;
 /// How many unused instances of a pool keep their pages.
 const WARM_SLOTS: u32 = 4;
 
-/// The maximum memory in bytes that an unused instance keeps. A call that changes a long file of records
-/// needs about this much, so such a call does not have to map pages again.
+/// The maximum memory in bytes that an unused instance keeps. A call that changes a long file of
+/// records needs about this much, so such a call does not have to map pages again.
 const MAX_RESIDENT: usize = 24 << 20;
 
 /// The maximum memory in bytes that the unused instances of a pool keep for later calls.

@@ -20,11 +20,11 @@ const OF_VECTORS: u64 = 96 << 20;
 /// The work to read a vector, in addition to the bytes of its numbers.
 pub(crate) const OF_VECTOR: u64 = 512;
 
-/// The work to open a document, in addition to that of its text.
+/// The work to open a document, in addition to the work for its text.
 pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
 
-/// The work to count the stems of an entry, in addition to that of its text. It also limits the memory
-/// of a search, which takes about 1 KB for each entry that matches.
+/// The work to count the stems of an entry, in addition to the work for its text. It also limits the
+/// memory of a search, which takes about 1 KB for each entry that matches.
 pub(crate) const OF_ENTRY: u64 = 192;
 
 /// The work to take a document from an index.
@@ -114,7 +114,7 @@ mod tests {
         budget.begin(whole, 3);
         assert_eq!(budget.left(), 30);
         assert!(budget.take(10) && !budget.take(21));
-        // The second part has half of the other 80, and its own parts share that.
+        // The second part has half of the 80 that are left. Its own parts share this half.
         budget.begin(whole, 2);
         let second = budget.reserve();
         assert_eq!(budget.left(), 40);

@@ -11,8 +11,8 @@ use crate::text::normalise_line_ends;
 pub(crate) struct Occurrences(pub usize);
 
 impl Occurrences {
-    /// The message for the caller. `place` is the text that was looked through, such as
-    /// `section `A``, and `tool` reads it.
+    /// The message for the caller. `place` is the text that was looked through, such as `section `A``,
+    /// and `tool` is the tool that reads it.
     pub fn message(&self, place: &str, tool: &str) -> String {
         match self.0 {
             0 => format!(

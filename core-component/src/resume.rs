@@ -77,7 +77,7 @@ pub(crate) struct Parts<'a> {
 
 /// The parts that the toolsets have brought.
 pub(crate) struct Collected {
-    /// The parts, none of which is empty.
+    /// The parts. Each has at least one item.
     pub parts: Vec<Part>,
     /// The agents that the toolsets chose to report on. An agent may have no part.
     pub told: BTreeSet<String>,

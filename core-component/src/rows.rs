@@ -16,7 +16,7 @@ use crate::vectors::Similarity;
 pub(crate) trait Table {
     type Error;
 
-    /// The number of the table among those of its toolset.
+    /// A number for the table, unique in its toolset.
     const NUMBER: u8;
 
     /// Whether a search reports matching rows that it leaves out because they are archived.
@@ -44,8 +44,8 @@ pub(crate) trait Table {
         keys
     }
 
-    /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as it
-    /// returns true. Leaves out rows that cannot be read.
+    /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as
+    /// `read` returns true. Leaves out rows that cannot be read.
     fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
     -> Result<(), Self::Error>;
 }
@@ -84,7 +84,7 @@ pub(crate) fn read_rows<T: Table>(table: &T, keys: &[i64]) -> Result<ReadDocumen
 struct Candidate {
     key: i64,
     facts: Facts,
-    /// Whether the row has a term of the query, or is one of the nearest by its vector.
+    /// Whether the row has a term of the query, or one of the vectors nearest to the query's.
     is_match: bool,
     similarity: Option<Similarity>,
     from: From,

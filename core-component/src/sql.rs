@@ -18,7 +18,7 @@ pub(crate) struct DatabaseDescription {
     pub dialects: &'static [&'static str],
     /// The statements that make an empty database in SQLite, in order.
     pub sqlite_tables: &'static [&'static str],
-    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the type
+    /// The statements that make the tables on PostgreSQL, in order. Each table has a column of the type
     /// `tenant`, a number whose default is the tenant of the transaction. Each table of a derived
     /// database also has a column of the type `place`, a text whose default is the place of the
     /// transaction: each place has its own derived database.
@@ -89,7 +89,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The condition that a name equals a parameter if the case of ASCII letters is ignored. On SQLite, the
-/// collation of `column` ignores it; on PostgreSQL, `lower_column` has the name in lower case.
+/// collation of `column` ignores case; on PostgreSQL, `lower_column` has the name in lower case.
 pub(crate) fn is_name(
     dialect: Dialect,
     column: &str,

@@ -1,6 +1,6 @@
 //! The exports of `wit/toolbox` as plain functions: each depends only on its arguments and on the
-//! storage. This file has the list of toolsets, and the rules for mounting them and for names that
-//! several share.
+//! storage. This file has the list of toolsets, and the rules for mounting them and for tool names that
+//! several toolsets share.
 
 use std::collections::BTreeMap;
 

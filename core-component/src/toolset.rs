@@ -28,12 +28,12 @@ pub(crate) struct Toolset {
     /// dates the newest first. The caller drops the values that do not begin with the typed text.
     pub complete: fn(&Call<'_>, &Partial<'_>) -> Checked<Vec<String>>,
     pub follow_ups: Option<&'static FollowUps>,
-    /// The name of a setting. If set, the toolset is also mounted when only other toolsets are chosen,
-    /// unless that setting is true.
+    /// `Some` for a toolset that is mounted together with any other toolset, unless the setting of this
+    /// name is true.
     pub left_out_by: Option<&'static str>,
     /// The toolset as a source of entries for a search.
     pub search: Option<Source>,
-    /// The toolset as a source of what an agent needs to go on.
+    /// The toolset as a source of parts for `resume_memory`.
     pub resume: Option<Resume>,
     /// How the toolset removes entries that a person wants forgotten.
     pub forget: Option<Forget>,

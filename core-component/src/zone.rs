@@ -1,4 +1,4 @@
-//! The caller's time zone: the days and local times of its arguments as moments.
+//! The caller's time zone. Converts days and local times of arguments to moments.
 
 use serde::Deserialize;
 
@@ -98,11 +98,11 @@ impl Zone {
     }
 }
 
-/// Where a local time is in a zone.
+/// The moment of a local time in a zone.
 enum Local {
     At(Timestamp),
-    /// Clocks skip it. `moment` is the local time by the offset before the change, and `change` the
-    /// moment of the change, in milliseconds.
+    /// Clocks skip the local time. `moment` is the local time by the offset before the change, and
+    /// `change` the moment of the change, in milliseconds.
     Skipped {
         moment: i64,
         change: i64,

@@ -15,7 +15,7 @@ pub(crate) struct Row {
     pub key: i64,
     /// If the stamp differs from the stored one, the row has changed.
     pub stamp: i64,
-    /// The version of what was read.
+    /// The version of the row that was read.
     pub version: i64,
     pub facts: Facts,
     /// The work of finding the stems of the row, in bytes of English text.

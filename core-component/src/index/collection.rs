@@ -29,7 +29,7 @@ pub(crate) struct Search<'a> {
     pub reads_all: bool,
     pub now: Timestamp,
     pub budget: &'a Budget,
-    /// What the search does with vectors.
+    /// How the search uses vectors.
     pub vectors: &'a Task,
     /// Whether documents with these facts can be hits.
     pub admits: Box<dyn Fn(Facts) -> bool + 'a>,

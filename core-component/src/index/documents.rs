@@ -26,7 +26,7 @@ pub(crate) struct Document<'d> {
     pub key: &'d str,
     /// If the stamp differs from the stored one, the document may have changed.
     pub stamp: &'d str,
-    /// The version of what was read.
+    /// The version of the document that was read.
     pub version: &'d str,
     pub facts: Facts,
     /// The work of finding the stems of the document, in bytes of English text.
@@ -66,7 +66,7 @@ impl Index<'_, SeenDocuments> {
         self.add_new(&row, entries.collect(), is_settled);
     }
 
-    /// Notes that a document exists that is never indexed, so that its vectors stay.
+    /// Notes that a document exists, so that its vectors stay. For documents that are never indexed.
     pub fn see(&mut self, key: &str) {
         self.vectors.see(number_of(key));
     }

@@ -13,7 +13,7 @@ pub(super) struct Segment {
     lengths: Lengths,
 }
 
-/// A document.
+/// An indexed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Row {
     pub key: i64,

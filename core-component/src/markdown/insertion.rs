@@ -63,8 +63,8 @@ impl Place<'_> {
     }
 
     fn may_join_tightly(&self) -> bool {
-        // A link definition is not in `blocks`. Without a blank line before it, it would become text of
-        // the last item of the list.
+        // A link definition is not in `blocks`. Without a blank line before it, the definition would
+        // become text of the list's last item.
         let source = self.entry.outline.source;
         let begins = |first: &&Block| source[..first.range.start].trim().is_empty();
         let first = self.entry.outline.blocks.first().filter(begins);
@@ -95,8 +95,8 @@ impl Place<'_> {
     }
 }
 
-/// Returns the bytes to insert between two parts of a document: the heading and the text, with
-/// blank lines around both. Without `is_apart`, there is no blank line before them.
+/// Returns the bytes to insert between two parts of a document: the heading and the text, with blank
+/// lines around both. If `is_apart` is false, there is no blank line before them.
 fn with_blank_lines(
     before: &str,
     heading: Option<&str>,

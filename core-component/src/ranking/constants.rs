@@ -44,7 +44,7 @@ pub(crate) const REACH: usize = 4;
 /// less.
 pub(super) const NEEDS_CONTEXT: f64 = 200.0;
 
-/// The weight of a word that asks, such as "mention", relative to others.
+/// The weight of a word that tells the kind of answer, such as "mention", relative to other words.
 pub(super) const ASKING: f64 = 0.6;
 /// The weight of a word that begins with a capital letter and is not the first of the question.
 pub(super) const NAME: f64 = 1.2;
@@ -63,7 +63,7 @@ pub(crate) const MAX_MATCHES: usize = 500;
 
 /// The signs that adjacent entries belong together.
 pub(super) struct Coherence {
-    /// A term repeats if it occurs again in one of this many next entries.
+    /// A term repeats if it occurs again in any of the next `next` entries.
     pub next: usize,
     /// A term in more than this share of the entries is left out.
     pub most_entries: f64,
@@ -103,7 +103,7 @@ pub(crate) const WEAK: f64 = 0.34;
 /// question's terms.
 pub(crate) const TELLING: f64 = 0.5;
 
-/// The share of its score that an entry of high importance gains, and one of low importance loses.
+/// The share of its score that an entry of high importance gains, and an entry of low importance loses.
 pub(super) const IMPORTANCE: f64 = 0.05;
 /// The share of its score that an entry gains if it was changed just now. Older entries gain less.
 pub(super) const RECENCY: f64 = 0.05;

@@ -100,7 +100,8 @@ impl Language {
         Self::ALL.into_iter().filter(|language| counts.0[*language as usize] == most).collect()
     }
 
-    /// Whether a plain word is a stop word.
+    /// Whether a word is a stop word of this language. The word is in plain form: without case and
+    /// accents.
     pub fn has_stop_word(self, word: &str) -> bool {
         stop_words::languages_of(word) >> self as usize & 1 == 1
     }

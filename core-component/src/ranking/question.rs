@@ -27,7 +27,8 @@ pub(super) struct Asked {
     /// Whether the word begins with a capital letter. So it may be a name, which is the same in every
     /// language.
     is_capital: bool,
-    /// Whether the word has two capital letters or more, such as `DoS`. Such a word is no stop word.
+    /// Whether the word has two capital letters or more, such as `DoS`. Such a word never counts as a
+    /// stop word.
     pub is_acronym: bool,
     /// Whether the word says what kind of answer is wanted, and seldom what the question is about.
     is_asking: bool,
@@ -49,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// The weight of the word, apart from its rarity.
+    /// The weight of the word. Its rarity among the entries is not part of it.
     pub fn weight(&self) -> f64 {
         let name = if self.is_name { NAME } else { 1.0 };
         let asking = if self.is_asking { ASKING } else { 1.0 };
@@ -159,10 +160,11 @@ impl Capitals {
 /// Chinese function words of one character. [`single_words`] takes them as boundaries between words.
 const PARTICLES: &str = "的了是在我你他她它们們这這那也都很吗嗎呢吧把被";
 
-/// Finds words of one character beside a particle or punctuation: `猫` in `猫は`, `책` in `책을`.
+/// Korean particles of one syllable, which follow a word.
 const ENDINGS: &str = "을를이가은는에의도로와과";
 
-/// Words of one character beside others: `猫` in `猫は`, `책` in `책을`.
+/// Finds words of one character, which have only particles or other scripts beside them: `猫` in `猫は`,
+/// `책` in `책을`.
 fn single_words(text: &str) -> Vec<char> {
     if text.is_ascii() {
         return Vec::new();

@@ -28,7 +28,7 @@ pub(crate) struct Scorer<T> {
     most_matches: usize,
 }
 
-/// An entry.
+/// The numbers of an entry.
 struct Row {
     /// The number of the entry's run. Entries of the same run belong together.
     run: u32,
@@ -143,7 +143,7 @@ impl<T> Scorer<T> {
         ranked.collect()
     }
 
-    /// The least value of a match that makes candidates. `None` if there are not too many matches.
+    /// The least value of a match that makes candidates. `None` if no match has to be left out.
     fn least_of_matches(&self, hits: &[Hit<T>], weights: &Weights) -> Option<Value> {
         let mut rows: Vec<usize> = hits.iter().flat_map(|hit| self.matches_near(hit.row)).collect();
         rows.sort_unstable();

@@ -3,7 +3,7 @@
 /// A set of languages. The bit of a language has the index of its list in [`LISTS`].
 pub(super) type Languages = u16;
 
-/// The languages in which a plain word is a stop word.
+/// The languages in which a word is a stop word. The word is in plain form: without case and accents.
 pub(super) fn languages_of(word: &str) -> Languages {
     let mut slot = hash(word.as_bytes());
     while !TABLE.words[slot].is_empty() {
@@ -80,7 +80,7 @@ pub(super) fn is_russian_stop_word(word: &str) -> bool {
     RUSSIAN.binary_search(&word).is_ok()
 }
 
-/// Whether a stop word of another language is also a word of English with a meaning of its own.
+/// Whether a stop word of another language is also a word of English with another meaning.
 pub(super) fn is_english_too(word: &str) -> bool {
     ENGLISH_TOO.binary_search(&word).is_ok()
 }

@@ -118,7 +118,7 @@ impl<'a> Collector<'a> {
         self.add(entry);
     }
 
-    /// Counts entries of the owner that was begun last that have no term of the query.
+    /// Counts entries without a term of the query. They belong to the owner that was begun last.
     pub fn count(&mut self, entries: u64) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;

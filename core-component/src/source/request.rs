@@ -12,7 +12,7 @@ use crate::zone::Zone;
 /// A search request as the sources of entries get it.
 pub(crate) struct Request {
     pub query: Query,
-    /// What this search does with vectors.
+    /// How this search uses vectors.
     pub vectors: Task,
     /// If set, only entries of this agent are searched.
     pub agent: Option<AgentName>,
@@ -85,7 +85,7 @@ impl Request {
         entry.updated_at.or(end).or(entry.created_at)
     }
 
-    /// Whether an entry is not admitted, and would be if it had a date in the range.
+    /// Whether an entry is left out only because it has no date.
     pub(super) fn misses_date_of(&self, entry: &Entry) -> bool {
         let is_shown = self.include_archived || !entry.is_archived;
         entry.created_at.is_none() && is_shown && !self.covers(None)

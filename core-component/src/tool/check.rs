@@ -127,8 +127,8 @@ fn is_open(schema: &Map<String, Value>) -> bool {
     schema.get("additionalProperties").is_some_and(|others| *others == true)
 }
 
-/// Returns an example for the message: a list with the given text as its only item. `None` unless a
-/// text was given in place of a list of texts, or if the text has a comma: it may be several items.
+/// Returns an example for the message: a list with the given text as its only item. Only a text in
+/// place of a list of texts gets an example, and no text with a comma, which may be several items.
 fn example(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     let item = schema.get("items").and_then(Value::as_object)?;
     let text = value.as_str().filter(|text| kind(item) == "string" && !text.contains(','))?;

@@ -15,8 +15,8 @@ use crate::time::Timestamp;
 /// The most texts of a batch.
 pub(super) const MAX_TEXTS: usize = 32;
 
-/// The pause after the first error of an embedder, in milliseconds. Each further error doubles the pause,
-/// up to `MAX_PAUSE`. An answer with vectors resets it.
+/// The pause after the first error of an embedder, in milliseconds. Each further error doubles the
+/// pause, up to `MAX_PAUSE`. An answer with vectors resets it.
 const PAUSE: i64 = 60_000;
 const MAX_PAUSE: i64 = 60 * PAUSE;
 
@@ -31,12 +31,12 @@ pub(super) struct Document {
 
 /// A batch of texts for an embedder.
 pub(crate) struct Batch {
-    /// The digest of the texts. An answer has to name it.
+    /// The digest of the texts, which an answer has to repeat.
     pub digest: String,
     pub texts: Vec<String>,
 }
 
-/// A collection, an embedder and the moment of the call.
+/// The collection and the embedder that a batch is for, and the moment of the call.
 pub(crate) struct Of<'a> {
     pub storage: &'a dyn Storage,
     pub place: &'a Place,
@@ -66,8 +66,9 @@ pub(crate) enum Answered {
 }
 
 /// Stores the texts of documents that were read, removes documents that are gone, and chooses the next
-/// batch. For `seconds` or until the answer, no other call gets a batch of the collection. `None` if no
-/// text waits for a vector, another call has a batch, or the embedder has a pause after an error.
+/// batch. The batch is leased for `seconds`: until then or until the answer, no other call gets a batch
+/// of the collection. `None` if no text waits for a vector, another call has a lease, or the embedder
+/// has a pause after an error.
 pub(super) fn claim(
     of: &Of<'_>,
     documents: &[Document],
@@ -117,7 +118,8 @@ fn claim_in(
     claimed.transpose()
 }
 
-/// Stores the texts of a version of a document. Removes the vectors of texts that it no longer has.
+/// Stores the texts of a version of a document. Removes the vectors of texts that the document no
+/// longer has.
 fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> Result<(), Error> {
     let Document { key, version, texts } = document;
     let of = [collection, *key].map(Value::Integer);

@@ -3,9 +3,9 @@
 //!
 //! An entry of any toolset may have a vector for each embedder. The vector belongs to a text of a
 //! document in a collection. Documents and collections are those of the index. A text has a number, see
-//! [`number_of`](crate::digest::number_of). The vectors are in a derived database of their own: making
-//! the index anew costs only time, making vectors anew may cost money. Without vectors, a search finds
-//! entries by words only.
+//! [`number_of`](crate::digest::number_of). The vectors are not in the index's database: making the
+//! index again costs only time, but making vectors again may cost money. Without vectors, a search
+//! finds entries by words only.
 //!
 //! A tool that writes entries stores no vectors. A pass over the entries of an owner (a search without
 //! a query) finds the texts that wait, and removes the vectors of documents that are gone. The pass

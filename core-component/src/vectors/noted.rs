@@ -30,7 +30,7 @@ pub(crate) struct Noted<'a> {
     texts: usize,
 }
 
-/// The version of a document that the database has, and whether its texts wait.
+/// The version of a document that the database has, and whether its texts wait for vectors.
 struct Stored {
     version: i64,
     waits: Waits,
@@ -135,7 +135,7 @@ impl<'a> Noted<'a> {
     }
 
     /// Claims a batch of the noted texts, if the pass is to claim one and has not done so yet. If
-    /// `is_whole`, documents that were not seen are removed with it.
+    /// `is_whole`, this also removes documents that were not seen.
     pub(super) fn end(self, storage: &dyn Storage, place: &Place, name: &str, is_whole: bool) {
         let Self { waiting, stored, seen, documents, .. } = self;
         let gone: BTreeSet<i64> = if is_whole {

@@ -60,8 +60,8 @@ mod tests {
         }
     }
 
-    /// The database format of records also looks for a folded term in `lower(content)`. A term that is
-    /// found there must also be in the folded text: folding `lower(content)` may not change the term.
+    /// A search in the database of records also looks for a folded term in `lower(content)`. A term
+    /// that is there must be in the folded content, too: folding must not change a folded term.
     #[test]
     fn folding_a_folded_text_changes_nothing() {
         for character in '\0'..=char::MAX {

@@ -47,8 +47,8 @@ fn without_marks(part: &str) -> &str {
     part.trim_matches(|c: char| c.is_ascii_punctuation())
 }
 
-/// Whether Unicode has no word boundary between this letter or digit and any other one for which this
-/// is true. That holds for letters of Latin, Greek, Cyrillic and Arabic.
+/// Whether a character is an ASCII digit, or a letter of Latin, Greek, Cyrillic or Arabic. Unicode has
+/// no word boundary between two such characters.
 fn is_never_divided(character: char) -> bool {
     match character {
         '\0'..='\u{7f}' => character.is_ascii_alphanumeric(),

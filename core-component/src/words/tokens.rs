@@ -187,9 +187,9 @@ impl Script {
     }
 }
 
-/// Finds the pairs of neighbouring characters or syllables of a run; a run of one is a word. Then
-/// finds the single ones that may be words: each Han character, a Hangul syllable that begins the
-/// run, and each syllable of the other scripts.
+/// Finds the pairs of neighbouring characters or syllables of a run. A run of only one is a word. Then
+/// finds the single characters and syllables that may be words: each Han character, a Hangul syllable
+/// that begins the run, and each syllable of the other scripts.
 fn in_pairs(
     run: &str,
     singles: &mut BTreeSet<String>,

@@ -64,8 +64,8 @@ pub enum Change {
         area: Area,
         /// The path of the document in that area.
         from: String,
-        /// The path of the backup in that area. The backup gets the permission bits of the
-        /// document; in a private place, those of its owner alone.
+        /// The path of the backup in that area. The backup gets the permission bits of the document; in
+        /// a private place, only the bits of its owner.
         to: String,
         /// The version that the document at `from` must have.
         expects: String,

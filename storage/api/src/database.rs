@@ -7,10 +7,10 @@ use super::error::Error;
 pub enum Kind {
     /// The only copy of its contents. Its writers hold the lock of the place.
     Kept,
-    /// A database that can be rebuilt from documents, for example a search index. A file beside the
-    /// lock of the place, or rows on the place's server. It is never synced, and may be deleted at any
-    /// time. Its writers take only the database's own lock, and fail at once if another writer holds
-    /// that lock.
+    /// A database that can be rebuilt from documents, for example a search index. It is a file beside
+    /// the lock of the place, or rows on the place's server. It is never synced, and may be deleted at
+    /// any time. Its writers take only the database's own lock, and fail at once if another writer
+    /// holds that lock.
     Derived,
 }
 

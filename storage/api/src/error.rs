@@ -34,7 +34,7 @@ pub enum ErrorCode {
     TooLarge,
     /// A tree cannot hold this path.
     InvalidPath,
-    /// Others held the lock for longer than the host waits.
+    /// Another caller held the lock for longer than the host waits.
     Busy,
     /// The call already holds something that excludes this operation: the lock of another place, a
     /// writer or a transaction.
