@@ -66,7 +66,7 @@ pub struct Context {
     /// The model that the host asks for the vectors of texts, if there is one.
     #[serde(default)]
     pub embedder: Option<String>,
-    /// The vector of a text, if an earlier run of the same call has asked for it.
+    /// The vector that an earlier run of the same call asked the host for, with its text.
     #[serde(default)]
     pub vector: Option<EmbeddedText>,
     /// The random seed, a new one for each call. All randomness of the component comes from it.

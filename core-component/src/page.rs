@@ -1,4 +1,4 @@
-//! Pages of a document: the parts in which a caller reads it.
+//! Pages of a document: the parts in which a caller reads a long document.
 
 use std::ops::Range;
 

@@ -21,7 +21,7 @@ pub(crate) struct Part {
     pub items: Vec<Item>,
     /// Whether the answer reverses the items of a day, to have them in the order of their document.
     pub is_reversed: bool,
-    /// The number of items in storage, at least that of `items`.
+    /// The number of items in storage, which is at least the length of `items`.
     pub total: u64,
     /// The documents whose items `total` counts, such as `the last 10 logs`, if there are further
     /// documents.
@@ -134,7 +134,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Notes a store.
+    /// Adds the name of a store that exists.
     pub fn add_store(&mut self, name: &str) {
         self.stores.insert(name.to_owned());
     }

@@ -77,7 +77,7 @@ pub(crate) fn numbered_bytes<'b>(rows: impl Iterator<Item = (i64, &'b [u8])>) ->
     json(&rows.map(|(number, bytes)| (number, hex(bytes))).collect::<Vec<_>>())
 }
 
-/// A list as a parameter.
+/// A list as one parameter in JSON.
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Value {
     text(&serde_json::to_string(value).expect("strings and numbers are JSON"))
 }

@@ -11,7 +11,7 @@ use crate::words::{Role, each_token};
 
 /// A document or a row of a table that is to be indexed.
 pub(crate) struct Row {
-    /// The number of the document's name, or the key of the row in its table.
+    /// The number of the document's name, see [`number_of`], or the key of the row in its table.
     pub key: i64,
     /// If the stamp differs from the stored one, the row has changed.
     pub stamp: i64,

@@ -10,7 +10,7 @@ use crate::ranking::Counts;
 
 pub(crate) type RowIndex<'a> = Index<'a, SeenRows>;
 
-/// The rows that a search found to exist, and those that it found to be gone.
+/// The findings of a search about which rows of a collection exist.
 #[derive(Default)]
 pub(crate) struct SeenRows {
     /// Whether the search noted which rows exist.

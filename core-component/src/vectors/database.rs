@@ -134,7 +134,7 @@ fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Error> {
     DATABASE.texts(transaction, &statement(sql, []))
 }
 
-/// Removes documents of a collection.
+/// Removes documents of a collection, with their vectors.
 pub(super) fn remove(
     transaction: &dyn Transaction,
     collection: &Collection,

@@ -95,7 +95,7 @@ impl<'a> OfCollection<'a> {
         }
     }
 
-    /// Notes that a document exists.
+    /// Notes that a document exists, so that its vectors are kept.
     pub fn see(&mut self, document: i64) {
         if let Self::Noted(noted) = self {
             noted.see(document);

@@ -257,7 +257,7 @@ mod tests {
     fn every_character_has_one_plain_form_in_each_form_of_unicode() {
         let composed = ComposingNormalizerBorrowed::new_nfkc();
         let decomposed = DecomposingNormalizerBorrowed::new_nfd();
-        // Nearly all characters beyond are unassigned.
+        // Nearly all characters beyond this range are unassigned.
         for character in '\0'..='\u{3ffff}' {
             let text = format!("и{character}カ{character}e");
             let expected = plain(&text);

@@ -1,5 +1,5 @@
-//! Divides a text into tokens for the ranked search: words, and other terms that a word is found
-//! by.
+//! Divides a text into tokens for the ranked search: words, and further terms by which a word is found,
+//! such as its parts.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn ascii_tokens(text: &str, plain: &str, found: &mut impl FnMut(&str, Role)) {
     }
 }
 
-/// Finds the tokens of a part of a text without spaces.
+/// Finds the tokens of a part of a text between two spaces.
 fn tokens(
     Plain { text, joints }: &Plain,
     singles: &mut BTreeSet<String>,

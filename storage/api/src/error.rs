@@ -28,7 +28,7 @@ pub enum ErrorCode {
     NoSpace,
     /// The medium or the place can only be read.
     ReadOnly,
-    /// The operating system refuses.
+    /// The operating system refuses the access.
     Permission,
     /// The data exceeds a limit of the call or of the host.
     TooLarge,
