@@ -1,8 +1,8 @@
 //! The work that a search may do, so that it ends within the time of a call on every host.
 //!
 //! Work is counted and not timed, so that the same search reads the same texts on every host. The parts
-//! of a search share its work: each part gets an equal share of the work that the parts before it have
-//! left.
+//! of a search, such as its toolsets, share its work: each part gets an equal share of the work that
+//! the parts before it have left.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! A segment: documents that were indexed together, with the parts of their entries.
+//! A segment: documents that were indexed together, with the lengths of the parts of their entries.
 
 use super::codes::{Codes, put, put_signed};
 use super::facts::Facts;

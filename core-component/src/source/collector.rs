@@ -111,28 +111,30 @@ impl<'a> Collector<'a> {
         self.last = None;
     }
 
-    /// Adds an entry of the owner that was begun last. Begins a new run first if the entry is more
-    /// than [`MAX_GAP`] newer than the entry before, or older than it.
+    /// Adds an entry of the owner that [`begin`](Self::begin) began last. Begins a new run first if the
+    /// entry is more than [`MAX_GAP`] newer than the entry before, or older than it.
     pub fn add_in_time(&mut self, entry: Entry) {
         self.go_on_to(entry.created_at);
         self.add(entry);
     }
 
-    /// Counts entries without a term of the query. They belong to the owner that was begun last.
+    /// Counts entries without a term of the query. They belong to the owner that [`begin`](Self::begin)
+    /// began last.
     pub fn count(&mut self, entries: u64) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;
         self.scorer.count(entries, &[]);
     }
 
-    /// Adds a row of the owner that was begun last, see [`add_in_time`](Self::add_in_time).
+    /// Adds a row of the owner that [`begin`](Self::begin) began last, see
+    /// [`add_in_time`](Self::add_in_time).
     pub fn add_row(&mut self, entry: Entry, counts: &Counts) {
         self.go_on_to(entry.created_at);
         self.add_with(entry, counts);
     }
 
-    /// Registers a row of the owner that was begun last. Its text is read only if the row becomes a
-    /// hit.
+    /// Registers a row of the owner that [`begin`](Self::begin) began last. Its text is read only if
+    /// the row becomes a hit.
     pub fn unread_row(&mut self, table: u8, key: i64, version: i64) -> Unread {
         let owner = self.owners.len() - 1;
         let key = DocumentKey::Row { table, key };
@@ -151,14 +153,14 @@ impl<'a> Collector<'a> {
         self.last = created_at;
     }
 
-    /// Adds an entry whose text was read, of the owner that was begun last, with the similarity of
-    /// its vector if the index has one.
+    /// Adds an entry whose text was read, with the similarity of its vector if the index has one. The
+    /// entry belongs to the owner that [`begin`](Self::begin) began last.
     pub fn add_read(&mut self, entry: Entry, index: &DocumentIndex<'_>) {
         let similarity = index.similarity_of(&entry.text);
         self.add(Entry { similarity, ..entry });
     }
 
-    /// Adds an entry of the owner that was begun last.
+    /// Adds an entry of the owner that [`begin`](Self::begin) began last.
     pub fn add(&mut self, entry: Entry) {
         let counts = self.request.query.count(entry.texts());
         self.note_undated(&entry, &counts);
@@ -180,8 +182,8 @@ impl<'a> Collector<'a> {
         self.scorer.add(counts, is_nearest, can_be_hit.then_some((owner, entry)));
     }
 
-    /// Adds the entries of a document as the index has them, without reading the document. The
-    /// document belongs to the owner that was begun last.
+    /// Adds the entries of a document as the index has them, without reading the document. The document
+    /// belongs to the owner that [`begin`](Self::begin) began last.
     pub fn add_known(&mut self, path: String, index: &DocumentIndex<'_>, known: Known) {
         if !index.has_match(known) && !self.request.is_for_newest() {
             return self.count(index.number_of_entries(known) as u64);
@@ -203,8 +205,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Registers the document of an entry of the owner that was begun last, if the entry is left
-    /// out only because it has no date.
+    /// Registers the document of an entry if the entry is left out only because it has no date. The
+    /// entry belongs to the owner that [`begin`](Self::begin) began last.
     fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
         let has_word = counts.has_any(self.request.query.own_terms());
         if !(has_word || self.request.is_for_newest()) || !self.request.misses_date_of(entry) {

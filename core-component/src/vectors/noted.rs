@@ -1,4 +1,5 @@
-//! The texts of a collection that wait for vectors.
+//! The texts of a collection that wait for vectors. A pass over the documents of the collection notes
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

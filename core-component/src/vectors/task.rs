@@ -1,4 +1,4 @@
-//! How a pass over entries uses vectors.
+//! How a pass over entries uses vectors. A pass is a search, or it only collects texts for an embedder.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
