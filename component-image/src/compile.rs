@@ -26,8 +26,8 @@ impl std::error::Error for CompileError {}
 /// Builds a library package of the workspace as a component and returns the file's path,
 /// `target/component/wasm32-wasip2/component/<package>.wasm`.
 ///
-/// It runs cargo in a target directory of its own, because the outer cargo holds the lock of the
-/// usual one. Compiler wrappers and flags of the outer build, such as clippy's, are not inherited.
+/// It runs cargo in a separate target directory, because the outer cargo holds the lock of the usual
+/// one. Compiler wrappers and flags of the outer build, such as clippy's, are not inherited.
 ///
 /// # Errors
 ///
@@ -57,8 +57,8 @@ pub fn build(workspace: &Path, package: &str) -> Result<PathBuf, CompileError> {
     Ok(target.join(TARGET).join("component").join(file))
 }
 
-/// Variables of the outer cargo and its wrappers that must not affect the build of the component. Its
-/// own flags are in `.cargo/config.toml`.
+/// Variables of the outer cargo and its wrappers that must not affect the build of the component. The
+/// flags of the component are in `.cargo/config.toml`.
 const INHERITED: [&str; 4] =
     ["RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"];
 
@@ -121,7 +121,7 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileErr
     let mut config = engine_config_of(triple.contains("windows"));
     config.target(triple).map_err(|error| explain(&error))?;
     for flag in X86_64_V2.into_iter().filter(|_| triple.starts_with("x86_64")) {
-        // SAFETY: the host checks that its processor has all of them before it loads the code.
+        // SAFETY: before a host loads the code, it checks that its processor has all of these features.
         unsafe { config.cranelift_flag_enable(flag) };
     }
     let explain_wasm = |error: wasmtime::Error| explain(&format!("{error:#}"));
@@ -131,7 +131,8 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileErr
     let loaded = unsafe { Component::deserialize(&engine, &code) };
     let described = match loaded {
         Ok(component) => describe(&engine, &component),
-        // The code is for another machine, so compile for this one to call `describe`.
+        // The code is for another kind of machine. To call `describe`, compile the component for this
+        // machine, too.
         Err(_) => Engine::new(&engine_config())
             .and_then(|engine| describe(&engine, &Component::new(&engine, &wasm)?)),
     };
@@ -139,7 +140,7 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileErr
     Ok(Compiled { code, description })
 }
 
-/// Calls the component's `describe`. Every import traps.
+/// Calls the component's `describe`. Every import traps, because `describe` needs none.
 fn describe(engine: &Engine, component: &Component) -> wasmtime::Result<String> {
     let mut linker = Linker::<()>::new(engine);
     linker.define_unknown_imports_as_traps(component)?;

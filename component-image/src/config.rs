@@ -50,8 +50,8 @@ pub(crate) fn engine_config_of(windows: bool) -> Config {
     config
 }
 
-/// The same configuration with a pool of at most `instances` instances at once, for a host that
-/// makes many calls.
+/// The configuration of [`engine_config`], with a pool of at most `instances` instances at once, for a
+/// host that makes many calls.
 ///
 /// A new instance uses the address space of an earlier one, which is already mapped. Pages that the
 /// earlier one wrote are reset to their initial contents instead of being unmapped. Most calls
@@ -81,8 +81,8 @@ const TABLES: u32 = 4;
 /// How many unused instances of a pool keep their pages.
 const WARM_SLOTS: u32 = 4;
 
-/// The maximum memory in bytes that an unused instance keeps. A call that changes a long file of records
-/// needs about this much, so such a call does not have to map pages again.
+/// The maximum memory in bytes that an unused instance keeps. A call that changes a long file of
+/// records needs about this much, so such a call does not have to map pages again.
 const MAX_RESIDENT: usize = 24 << 20;
 
 /// The maximum memory in bytes that the unused instances of a pool keep for later calls.

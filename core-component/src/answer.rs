@@ -5,8 +5,8 @@ use serde::Serialize;
 /// The most bytes of a list in an answer, as JSON.
 pub(crate) const MAX_LIST_BYTES: usize = 100_000;
 
-/// Keeps the first items of a list, as many as fit in [`MAX_LIST_BYTES`] and at least one. Returns
-/// how many it left out.
+/// Keeps the first items of a list that fit in [`MAX_LIST_BYTES`], and at least one. Returns how many
+/// it left out.
 pub(crate) fn cut_list<T: Serialize>(items: &mut Vec<T>) -> usize {
     cut_list_to(MAX_LIST_BYTES, items)
 }

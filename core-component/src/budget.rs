@@ -1,8 +1,8 @@
 //! The work that a search may do, so that it ends within the time of a call on every host.
 //!
 //! Work is counted and not timed, so that the same search reads the same texts on every host. The parts
-//! of a search share its work: each part gets an equal share of the work that the parts before it have
-//! left.
+//! of a search, such as its toolsets, share its work: each part gets an equal share of the work that
+//! the parts before it have left.
 
 use std::cell::Cell;
 
@@ -20,11 +20,11 @@ const OF_VECTORS: u64 = 96 << 20;
 /// The work to read a vector, in addition to the bytes of its numbers.
 pub(crate) const OF_VECTOR: u64 = 512;
 
-/// The work to open a document, in addition to that of its text.
+/// The work to open a document, in addition to the work for its text.
 pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
 
-/// The work to count the stems of an entry, in addition to that of its text. It also limits the memory
-/// of a search, which takes about 1 KB for each entry that matches.
+/// The work to count the stems of an entry, in addition to the work for its text. It also limits the
+/// memory of a search, which takes about 1 KB for each entry that matches.
 pub(crate) const OF_ENTRY: u64 = 192;
 
 /// The work to take a document from an index.
@@ -36,7 +36,7 @@ pub(crate) const OF_INDEXED_ROW: u64 = 32;
 /// The work that a search has left.
 pub(crate) struct Budget {
     left: Cell<u64>,
-    /// The work that has to be left when the current share ends.
+    /// The work that is reserved for later parts: the current share ends when only this is left.
     floor: Cell<Reserve>,
     /// The work that is left for indexes.
     indexing: Cell<u64>,
@@ -44,7 +44,7 @@ pub(crate) struct Budget {
     vectors: Cell<u64>,
 }
 
-/// The work that has to be left when the current share ends.
+/// Work that is reserved for later parts of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reserve(u64);
 
@@ -61,13 +61,13 @@ impl Budget {
         Self { left, floor, indexing, vectors }
     }
 
-    /// The work that has to be left when the current share ends.
+    /// The work that is reserved for the parts after the current share.
     pub fn reserve(&self) -> Reserve {
         self.floor.get()
     }
 
-    /// Begins the share of the next part, of `parts` that are still to come. The work above the reserve
-    /// of the whole is divided equally among them.
+    /// Begins the share of the next part, of `parts` parts that are still to come. They share the work
+    /// equally, except the reserve `whole`, which is for work after all of them.
     pub fn begin(&self, Reserve(whole): Reserve, parts: usize) {
         let left = self.left.get();
         let share = left.saturating_sub(whole) / parts.max(1) as u64;
@@ -114,7 +114,7 @@ mod tests {
         budget.begin(whole, 3);
         assert_eq!(budget.left(), 30);
         assert!(budget.take(10) && !budget.take(21));
-        // The second part has half of the other 80, and its own parts share that.
+        // The second part has half of the 80 that are left. Its own parts share this half.
         budget.begin(whole, 2);
         let second = budget.reserve();
         assert_eq!(budget.left(), 40);

@@ -52,12 +52,12 @@ pub struct Context {
     /// The caller's time zone. Without one, it is UTC.
     #[serde(default)]
     pub zone: Zone,
-    /// The agents that the caller may use and hear of. `None` means all. With exactly one, a request
-    /// that names no agent is for that one.
+    /// The agents that the caller may use and hear of. `None` means all. If there is exactly one, a
+    /// request that names no agent is for that agent.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// The stores that the caller may use and hear of. `None` means all. With exactly one, a request
-    /// that names no store is for that one.
+    /// The stores that the caller may use and hear of. `None` means all. If there is exactly one, a
+    /// request that names no store is for that store.
     #[serde(default)]
     pub stores: Option<Vec<String>>,
     /// The models that the host can ask in follow-ups of this caller, the preferred one first.
@@ -66,7 +66,7 @@ pub struct Context {
     /// The model that the host asks for the vectors of texts, if there is one.
     #[serde(default)]
     pub embedder: Option<String>,
-    /// The vector of a text, if an earlier run of the same call has asked for it.
+    /// The vector that an earlier run of the same call asked the host for, with its text.
     #[serde(default)]
     pub vector: Option<EmbeddedText>,
     /// The random seed, a new one for each call. All randomness of the component comes from it.

@@ -1,5 +1,5 @@
-//! Derived databases. Each can be made again from what it was derived from: a damaged one is made anew,
-//! and so is one of another version.
+//! Derived databases, which can be made again from primary data. A damaged database, or one of another
+//! version, is replaced by a new one.
 
 use crate::sql::{DatabaseDescription, is_in_texts, json, statement};
 use crate::storage::database::{Connection, Dialect, Kind, Mode, Statement, Transaction, Value};
@@ -14,7 +14,7 @@ pub(crate) struct DerivedDatabase {
     pub version_table: &'static str,
     /// Whether this program can read tables of a version.
     pub knows: fn(i64) -> bool,
-    /// The tables that earlier programs made.
+    /// The tables that earlier versions of this program made.
     pub earlier_tables: &'static [&'static str],
     /// The statements that make the tables in SQLite.
     pub sqlite_tables: &'static [&'static str],
@@ -55,7 +55,8 @@ impl DerivedDatabase {
         creates: bool,
     ) -> Result<Box<dyn Connection + 's>, Error> {
         let connection = self.open(storage, place, creates)?;
-        // A server has the tables of all places. Only a version shows that this place uses them.
+        // The tables of a server are for all places. Only a row with a version shows that this place
+        // uses them.
         if !creates && connection.dialect() == Dialect::Postgres {
             let rows = connection.query(&self.select_version(), 1)?.rows;
             if rows.is_empty() {
@@ -88,8 +89,9 @@ impl DerivedDatabase {
         statement(&format!("SELECT version FROM {}", self.version_table), [])
     }
 
-    /// Runs `change` on a database of this version, in a transaction. A database of another version is
-    /// made anew before. A damaged one is made anew, and then `change` runs again.
+    /// Runs `change` on a database of this version, in a transaction. Before, a database of another
+    /// version is replaced by an empty one. If the database is damaged, it is replaced, too, and
+    /// `change` runs again.
     pub fn change<T>(
         &self,
         connection: &dyn Connection,
@@ -111,7 +113,7 @@ impl DerivedDatabase {
         }
     }
 
-    /// Makes the database anew, without contents.
+    /// Replaces the database by an empty one.
     pub fn make_anew(
         &self,
         storage: &dyn Storage,
@@ -124,8 +126,8 @@ impl DerivedDatabase {
         transaction.commit()
     }
 
-    /// Runs `forget`, which removes what was deleted for good, in a transaction. Empties a database
-    /// that is damaged or has an unknown version.
+    /// Runs `forget`, which removes documents that were deleted for good, in a transaction. Empties a
+    /// database that is damaged or has an unknown version.
     pub fn forget(
         &self,
         storage: &dyn Storage,

@@ -1,4 +1,4 @@
-//! Numbers for texts.
+//! Numbers that stand for texts.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
-//! Errors in the shape of spec 004, which `records`, `layers` and `stores` share, with its codes and
-//! those of `stores`. Each toolset adds its own messages in its `error.rs`.
+//! Errors in the shape of spec 004, which `records`, `layers` and `stores` share. The codes are those
+//! of the spec, and further ones of `stores`. Each toolset adds its own messages in its `error.rs`.
 
 use serde::Serialize;
 use serde_json::json;
@@ -64,7 +64,7 @@ pub(crate) struct Error {
     message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Violation>,
-    /// The name of the call's agent and the existing one from which it differs only in case.
+    /// The agent's name in the call, and the existing name from which it differs only in case.
     #[serde(skip)]
     twin: Option<(String, String)>,
 }
@@ -91,7 +91,8 @@ impl Error {
         self
     }
 
-    /// The error of a call that may have changed something. Its message says so, only once.
+    /// The error of a call that may have changed something. Adds this to the message, unless the
+    /// message says it already.
     pub fn after_change(mut self) -> Self {
         if says_may_stand(&self.message) {
             return self;
@@ -103,7 +104,7 @@ impl Error {
         self.with_suffix(MAY_STAND)
     }
 
-    /// The error of a transaction's commit. After `io` the commit may have happened.
+    /// The error of a transaction's commit. After the code `io`, the commit may have happened.
     pub fn from_commit(error: storage::Error) -> Self {
         match error.code {
             ErrorCode::Io => Self::from(error).after_change(),
@@ -111,20 +112,21 @@ impl Error {
         }
     }
 
-    /// The document or record was changed after the caller read its `version`.
+    /// The error for an outdated `version`: the document or record was changed after the caller read
+    /// it.
     pub fn conflict(what: &str, tool: &str) -> Self {
         let message = conflict_message(what, tool);
         Self::at(Code::Conflict, message, "version", "the version that a read returns now".into())
     }
 
-    /// No earlier page returned this cursor.
+    /// The error for a cursor that no earlier page returned.
     pub fn invalid_cursor(cursor: &str) -> Self {
         let message = invalid_cursor_message(cursor);
         Self::at(Code::InvalidInput, message, "cursor", CURSOR_ACCEPTED.into())
     }
 
-    /// The name of the agent differs only in case from an existing one. [`Error::for_caller`] hides the
-    /// existing name from callers that may not use that agent.
+    /// The error for an agent's name that differs only in case from an existing name.
+    /// [`Error::for_caller`] hides the existing name from callers that may not use that agent.
     pub fn case_twin(name: &str, twin: &str) -> Self {
         let message = differs_only_in_case("agent", name, twin, true);
         let error = Self::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"));
@@ -172,7 +174,7 @@ impl ToolError for Error {
     }
 }
 
-/// The error of another toolset, in this shape.
+/// Converts the error of another toolset to this shape.
 impl From<Box<dyn ToolError>> for Error {
     fn from(error: Box<dyn ToolError>) -> Self {
         let refusal = error.refusal();

@@ -12,9 +12,9 @@ use crate::time::Date;
 /// The most names of a list in a message.
 pub(crate) const MAX_NAMES: usize = 10;
 
-/// Says which agents have memories, and which of their names is nearest to `wanted` if that agent has
-/// none. `None` for a caller that may use only one agent, since it must not hear of others. `list`
-/// returns the names of all agents.
+/// Says which agents have memories, and which of their names is nearest to `wanted` if the agent
+/// `wanted` has none. `None` for a caller that may use only one agent, since it must not hear of
+/// others. `list` returns the names of all agents.
 ///
 /// # Errors
 ///
@@ -60,7 +60,8 @@ pub(crate) fn other_stores<Error>(
     Ok((!names.is_empty()).then(|| format!("other stores: {}", listed(&names, MAX_NAMES))))
 }
 
-/// Asks whether the nearest of the names was meant. `None` if `wanted` is one of them or none is near.
+/// Asks whether the nearest of the names was meant. `None` if `wanted` is one of `names`, or if no name
+/// is near.
 pub(crate) fn did_you_mean(wanted: &str, names: &[String]) -> Option<String> {
     nearest(wanted, names).map(|name| format!("did you mean `{name}`?"))
 }

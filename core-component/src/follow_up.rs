@@ -15,8 +15,8 @@ pub struct FollowUp {
 }
 
 impl FollowUp {
-    /// The follow-up of an owner whose texts wait for vectors. It has no texts: those come with the
-    /// claim.
+    /// The follow-up of an owner whose texts wait for vectors. The payload has no texts: a host gets
+    /// them when it claims the follow-up.
     pub(crate) fn for_vectors(owner: i64, model: &str) -> Self {
         Self::with_payload(owner, &json!({ "models": [model] }))
     }
@@ -32,7 +32,7 @@ impl FollowUp {
 pub struct WantedVector {
     /// The embedder.
     pub model: String,
-    /// The text of the vector.
+    /// The text to embed.
     pub text: String,
     /// How long the host should wait for the vector at most, in milliseconds.
     pub deadline_ms: u32,

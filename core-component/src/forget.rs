@@ -47,7 +47,7 @@ pub(crate) enum Wanted<'a> {
     Record(&'a str),
     /// A row of a layer. `layer` is the name that hits of a search give the layer.
     Row { layer: &'a str, id: i64 },
-    /// A log, a summary, a page of a store or a memory file, whole.
+    /// A whole document: a log, a summary, a page of a store or a memory file.
     Document(&'a str),
 }
 
@@ -78,8 +78,8 @@ impl Found {
     }
 }
 
-/// The limits of what is searched. Each limits only data of its kind: with `agent`, only this agent's
-/// data is searched, and still all stores.
+/// The limits of the search. Each limits only data of its kind: with `agent`, no other agent's data is
+/// searched, but all stores still are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Within<'a> {
     pub agent: Option<&'a AgentName>,
@@ -142,7 +142,7 @@ impl<'a> Forgetting<'a> {
         if self.found.len() < MAX_NAMED { self.found.push(found) } else { self.not_named += 1 }
     }
 
-    /// Notes what was not searched or not removed.
+    /// Notes something that was not searched or not removed. `what` includes the reason.
     pub fn leave(&mut self, what: String) {
         self.left.push(what);
     }
@@ -193,7 +193,7 @@ pub(crate) fn ranges_of(secret: &str, text: &str) -> Vec<Range<usize>> {
 }
 
 /// Converts offsets in a text with normalised line ends to offsets in the original text. The offsets
-/// have to ascend.
+/// must be given in ascending order.
 struct Offsets<'t> {
     text: &'t str,
     at: usize,

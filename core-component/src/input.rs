@@ -28,7 +28,7 @@ pub(crate) fn text_of(text: &str, field: &str) -> Result<String, Error> {
     })
 }
 
-/// Checks the lines of a list, such as its tags, and drops repeated lines. `name` names one line in
+/// Checks the lines of a list, such as tags, and drops repeated lines. `name` names one line in
 /// messages.
 ///
 /// # Errors

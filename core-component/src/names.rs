@@ -32,7 +32,7 @@ impl AgentName {
         &self.0
     }
 
-    /// The name.
+    /// The name, if it follows all rules.
     ///
     /// # Errors
     ///

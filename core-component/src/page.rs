@@ -1,4 +1,4 @@
-//! Pages of a document: the parts in which a caller reads it.
+//! Pages of a document: the parts in which a caller reads a long document.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ pub(crate) fn page(text: &str, from: usize, limit: usize) -> Option<Page<'_>> {
     Some(Page { text: &text[begin..end], next })
 }
 
-/// The number of characters (`char`) of a text. The offsets of pages count in them.
+/// The number of characters (`char`) of a text. Offsets of pages are counted in characters.
 pub(crate) fn count(text: &str) -> usize {
     text.chars().count()
 }

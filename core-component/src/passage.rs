@@ -11,8 +11,8 @@ use crate::text::normalise_line_ends;
 pub(crate) struct Occurrences(pub usize);
 
 impl Occurrences {
-    /// The message for the caller. `place` is the text that was looked through, such as
-    /// `section `A``, and `tool` reads it.
+    /// The message for the caller. `place` is the text that was looked through, such as `section `A``,
+    /// and `tool` is the tool that reads it.
     pub fn message(&self, place: &str, tool: &str) -> String {
         match self.0 {
             0 => format!(
@@ -54,7 +54,7 @@ fn original_range(text: &str, start: usize, passage: &str) -> Range<usize> {
     original_offset(text, start)..original_offset(text, start + passage.len())
 }
 
-/// The offsets at which a passage occurs, also of occurrences that overlap. Without occurrences that
+/// The offsets at which a passage occurs, also of occurrences that overlap. Leaves out occurrences that
 /// separate a letter from its combining marks.
 fn occurrences(text: &str, passage: &str) -> impl Iterator<Item = usize> {
     starts_of(text, passage).filter(move |at| {

@@ -21,7 +21,7 @@ pub(crate) struct Part {
     pub items: Vec<Item>,
     /// Whether the answer reverses the items of a day, to have them in the order of their document.
     pub is_reversed: bool,
-    /// The number of items in storage, at least that of `items`.
+    /// The number of items in storage, which is at least the length of `items`.
     pub total: u64,
     /// The documents whose items `total` counts, such as `the last 10 logs`, if there are further
     /// documents.
@@ -45,7 +45,7 @@ impl From<String> for Item {
     }
 }
 
-/// What a part is about. If an answer has too little room, the parts of the last kinds are left out
+/// The subject of a part. If an answer has too little room, the parts of the last ranks are left out
 /// first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
@@ -77,7 +77,7 @@ pub(crate) struct Parts<'a> {
 
 /// The parts that the toolsets have brought.
 pub(crate) struct Collected {
-    /// The parts, none of which is empty.
+    /// The parts. Each has at least one item.
     pub parts: Vec<Part>,
     /// The agents that the toolsets chose to report on. An agent may have no part.
     pub told: BTreeSet<String>,
@@ -100,10 +100,10 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Chooses the agent to report on among the agents of a place: the agent of the call; if the call
-    /// names none, the only agent; else the only one that another place has reported on; else the one
-    /// that `choose` returns. `None` if the place does not have the call's agent, or `choose` returns
-    /// none.
+    /// Chooses the agent of a place to report on. This is the agent of the call. If the call names
+    /// none, it is the only agent of the place, else the only one that another place has reported on,
+    /// else the one that `choose` returns. `None` if the place does not have the call's agent, or
+    /// `choose` returns none.
     pub fn agent_among(
         &mut self,
         names: &[String],
@@ -125,7 +125,7 @@ impl<'a> Parts<'a> {
         Some(agent)
     }
 
-    /// The agent among these that is reported on already, if there is exactly one.
+    /// The agent among `names` that another place has reported on, if there is exactly one.
     fn told_among(&self, names: &[&String]) -> Option<String> {
         let mut told = names.iter().filter(|name| self.told.contains(name.as_str()));
         match (told.next(), told.next()) {
@@ -134,7 +134,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Notes a store.
+    /// Adds the name of a store that exists.
     pub fn add_store(&mut self, name: &str) {
         self.stores.insert(name.to_owned());
     }
@@ -148,7 +148,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Notes what could not be read.
+    /// Adds a warning about something that could not be read.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }

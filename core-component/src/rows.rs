@@ -16,24 +16,24 @@ use crate::vectors::Similarity;
 pub(crate) trait Table {
     type Error;
 
-    /// The number of the table among those of its toolset.
+    /// A number for the table, unique in its toolset.
     const NUMBER: u8;
 
     /// Whether a search reports matching rows that it leaves out because they are archived.
     const TELLS_ARCHIVED: bool = false;
 
-    /// Whether a row is unrelated to the rows around it, so that each row is a run of its own.
+    /// Whether a row is unrelated to the rows around it, so that these do not change its score.
     const STANDS_ALONE: bool = false;
 
-    /// The number of rows up to a key, and the sum of their stamps. If both are equal to those of the
-    /// index, the index is up to date. `None` if the table does not support this check: then each stamp
-    /// is compared.
+    /// The number of rows with keys up to `last`, and the sum of their stamps. If both are equal to
+    /// those of the index, the index is up to date. `None` if the table does not support this check:
+    /// then each stamp is compared.
     fn sum(&self, last: i64) -> Result<Option<Sum>, Self::Error>;
 
     /// The keys of the rows after a key, ascending, with their stamps.
     fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, Self::Error>;
 
-    /// The position of a row among the rows of its group.
+    /// The position of a row among the rows of its group. Rows at adjacent positions are neighbours.
     fn position(&self, key: i64) -> i64 {
         key
     }
@@ -44,8 +44,8 @@ pub(crate) trait Table {
         keys
     }
 
-    /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as it
-    /// returns true. Leaves out rows that cannot be read.
+    /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as
+    /// `read` returns true. Leaves out rows that cannot be read.
     fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
     -> Result<(), Self::Error>;
 }
@@ -84,7 +84,7 @@ pub(crate) fn read_rows<T: Table>(table: &T, keys: &[i64]) -> Result<ReadDocumen
 struct Candidate {
     key: i64,
     facts: Facts,
-    /// Whether the row has a term of the query, or is one of the nearest by its vector.
+    /// Whether the row has a term of the query, or one of the vectors nearest to the query's.
     is_match: bool,
     similarity: Option<Similarity>,
     from: From,
@@ -98,8 +98,8 @@ enum From {
 
 /// Adds the rows of a table to the entries of the owner that `collector` began last. Returns how many
 /// rows, the oldest, were skipped because the work of the search was used up. Afterwards the caller has
-/// to [update](RowIndex::update) the index, once the transaction of the table has ended: a call has
-/// one at a time.
+/// to end the table's transaction and then [update](RowIndex::update) the index: a call has only one
+/// transaction at a time.
 pub(crate) fn add_rows<T: Table>(
     table: &T,
     index: &mut RowIndex<'_>,

@@ -55,7 +55,7 @@ impl Span {
     }
 }
 
-/// Whether the offset of a timestamp is a day or more: RFC 3339 ends with 23:59.
+/// Whether the offset of a timestamp is a day or more. RFC 3339 allows at most 23:59.
 fn has_impossible_offset(timestamp: &str) -> bool {
     let without_zone = timestamp.split('[').next().unwrap_or_default();
     // Skips the date, which has hyphens, too.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::storage::database::{Dialect, Statement, Value};
 
-/// A database that a place may contain, or a derived one that each place has.
+/// Describes a database that a place may contain, or a derived database that each place may have.
 #[derive(Serialize)]
 pub(crate) struct DatabaseDescription {
     pub name: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct DatabaseDescription {
     pub dialects: &'static [&'static str],
     /// The statements that make an empty database in SQLite, in order.
     pub sqlite_tables: &'static [&'static str],
-    /// The statements that make its tables on PostgreSQL, in order. Each table has a column of the type
+    /// The statements that make the tables on PostgreSQL, in order. Each table has a column of the type
     /// `tenant`, a number whose default is the tenant of the transaction. Each table of a derived
     /// database also has a column of the type `place`, a text whose default is the place of the
     /// transaction: each place has its own derived database.
@@ -72,12 +72,12 @@ pub(crate) fn each_numbered(dialect: Dialect, parameter: &str) -> String {
     }
 }
 
-/// Numbers, each with bytes, as one parameter.
+/// Numbers, each with bytes, as one parameter in JSON.
 pub(crate) fn numbered_bytes<'b>(rows: impl Iterator<Item = (i64, &'b [u8])>) -> Value {
     json(&rows.map(|(number, bytes)| (number, hex(bytes))).collect::<Vec<_>>())
 }
 
-/// A list as a parameter.
+/// A list as one parameter in JSON.
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Value {
     text(&serde_json::to_string(value).expect("strings and numbers are JSON"))
 }
@@ -89,7 +89,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The condition that a name equals a parameter if the case of ASCII letters is ignored. On SQLite, the
-/// collation of `column` ignores it; on PostgreSQL, `lower_column` has the name in lower case.
+/// collation of `column` ignores case; on PostgreSQL, `lower_column` has the name in lower case.
 pub(crate) fn is_name(
     dialect: Dialect,
     column: &str,

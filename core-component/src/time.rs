@@ -141,7 +141,7 @@ impl Timestamp {
                 let offset = SignedDuration::from_secs(offset.seconds().into());
                 Self::in_range(local.saturating_sub(offset))
             }
-            // The core has no database of time zones.
+            // The name of a zone does not give the offset: the core has no database of time zones.
             None if pieces.time_zone_annotation().is_some() => None,
             None => Self::in_range(local).map(instant_of),
         }

@@ -1,6 +1,6 @@
 //! The exports of `wit/toolbox` as plain functions: each depends only on its arguments and on the
-//! storage. This file has the list of toolsets, and the rules for mounting them and for names that
-//! several share.
+//! storage. This file has the list of toolsets, and the rules for mounting them and for tool names that
+//! several toolsets share.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ pub struct Outcome {
     pub changed: Vec<String>,
     /// Work that the call leaves to the host.
     pub follow_ups: Vec<FollowUp>,
-    /// The vector with which the answer would be better. It is complete without it.
+    /// The vector that would make the answer better. The answer is complete without it.
     pub wants_vector: Option<WantedVector>,
 }
 
@@ -235,7 +235,7 @@ pub fn complete(
     Ok(Outcome::from_value(call, values))
 }
 
-/// Lists at most 100 follow-ups that are neither answered nor under a lease, as those of the outcome.
+/// Adds to the outcome at most 100 follow-ups that are neither answered nor leased.
 ///
 /// # Errors
 ///
@@ -245,19 +245,20 @@ pub fn pending(storage: &dyn Storage, context: &Context) -> Result<Outcome, Fail
     let call = new_call(storage, context, &toolsets);
     let mut listed = Ok(());
     for follow_ups in toolsets.iter().filter_map(|toolset| toolset.follow_ups) {
-        // Those of the other toolsets are listed all the same.
+        // If a toolset fails, the follow-ups of the other toolsets are listed all the same.
         let own = (follow_ups.pending)(&call);
         listed = listed.and(own);
     }
     Ok(Outcome::from_value(call, listed.map(|()| Value::Null)))
 }
 
-/// Claims a follow-up with a lease of so many seconds. The answer is `true`, or `false` if another
-/// host has a lease or nothing is left to do.
+/// Claims a follow-up: leases it for `lease_seconds`, so that no other host does the work. The answer
+/// is `true`, or `false` if another host has a lease or nothing is left to do.
 ///
 /// # Errors
 ///
-/// `NotFound` if no id has this form. `InvalidRequest` if a toolset does not accept the settings.
+/// `NotFound` if `id` is not `<toolset>/<number>`, with a mounted toolset that has follow-ups.
+/// `InvalidRequest` if a toolset does not accept the settings.
 pub fn claim(
     storage: &dyn Storage,
     id: &str,
@@ -275,7 +276,7 @@ pub fn claim(
 ///
 /// # Errors
 ///
-/// `NotFound` if no id has this form. `InvalidRequest` if the payload is not of the kind's form or
+/// `NotFound` as for [`claim`]. `InvalidRequest` if the payload does not have the form of the kind, or
 /// a toolset does not accept the settings.
 pub fn answer(
     storage: &dyn Storage,
@@ -332,7 +333,7 @@ pub fn edit_registry(text: &str, change: &str) -> Result<String, Failure> {
 ///
 /// # Errors
 ///
-/// `InvalidRequest` if there is no toolset of a name, or a toolset does not accept its settings.
+/// `InvalidRequest` for the name of an unknown toolset, or if a toolset does not accept its settings.
 pub fn check_settings(settings: &Settings) -> Result<(), Failure> {
     mounted(settings).map(drop)
 }
@@ -341,7 +342,7 @@ pub fn check_settings(settings: &Settings) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// `InvalidRequest` if there is no toolset of a name, or a toolset does not accept its settings.
+/// `InvalidRequest` for the name of an unknown toolset, or if a toolset does not accept its settings.
 pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Failure> {
     for name in &settings.toolsets {
         if name != "all" && !TOOLSETS.iter().any(|toolset| toolset.name == name) {

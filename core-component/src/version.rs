@@ -19,8 +19,8 @@ pub(crate) fn is_current(given: Option<&str>, contents: impl AsRef<[u8]>) -> boo
     given.is_none_or(|given| given.trim() == version(contents))
 }
 
-/// The message for a caller whose version is not the current one. `what` is the document, such as
-/// `the memory`, and `tool` reads it.
+/// The message for a caller whose version is not the current one. `what` is the document, such as `the
+/// memory`, and `tool` is the tool that reads it.
 pub(crate) fn conflict_message(what: &str, tool: &str) -> String {
     format!(
         "{what} has changed since the given `version` was read, and nothing was written: read it \

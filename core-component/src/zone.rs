@@ -1,10 +1,10 @@
-//! The caller's time zone: the days and local times of its arguments as moments.
+//! The caller's time zone. Converts days and local times of arguments to moments.
 
 use serde::Deserialize;
 
 use crate::time::{Date, Timestamp};
 
-/// A bound that every offset is below, in milliseconds.
+/// Every offset is smaller than this, in milliseconds.
 const MAX_OFFSET: i64 = 26 * 60 * MINUTE;
 
 const MINUTE: i64 = 60_000;
@@ -72,7 +72,7 @@ impl Zone {
     /// Looks for a local time, which is given as if it were in UTC.
     fn moment_of(&self, local: Timestamp) -> Local {
         let local = local.milliseconds();
-        // The local time is later than all earlier changes, whatever their offsets are.
+        // All changes before this index are earlier than the local time, whatever their offsets are.
         let mut index = self.changes.partition_point(|change| change.at <= local - MAX_OFFSET);
         let mut begins = i64::MIN;
         loop {
@@ -98,11 +98,11 @@ impl Zone {
     }
 }
 
-/// Where a local time is in a zone.
+/// The moment of a local time in a zone.
 enum Local {
     At(Timestamp),
-    /// Clocks skip it. `moment` is the local time by the offset before the change, and `change` the
-    /// moment of the change, in milliseconds.
+    /// Clocks skip the local time. `moment` is the local time by the offset before the change, and
+    /// `change` the moment of the change, in milliseconds.
     Skipped {
         moment: i64,
         change: i64,

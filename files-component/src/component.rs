@@ -335,7 +335,7 @@ fn change(change: documents::Change) -> storage::Change {
         }
         documents::Change::Edit(documents::Edit { area: of, path, splices, expects }) => {
             let splice = |splice: documents::Splice| {
-                // An offset that does not fit in memory is beyond the document, too.
+                // An offset that does not fit in `usize` is beyond the end of any document.
                 let at = usize::try_from(splice.at).unwrap_or(usize::MAX);
                 let removes = usize::try_from(splice.removes).unwrap_or(usize::MAX);
                 storage::Splice { range: at..at.saturating_add(removes), inserts: splice.inserts }

@@ -76,7 +76,7 @@ pub struct Grants {
 struct Saved {
     /// The canonical paths of the granted directories.
     repositories: Vec<PathBuf>,
-    /// The labels without a place, with the message for calls.
+    /// The labels for which no place is granted, each with the message for calls.
     missing: Vec<(String, String)>,
     wanted: Vec<(WantedPlace, Option<Resolved>)>,
 }

@@ -1,10 +1,11 @@
-//! The format of registries, by functions of the memory component, which the host calls.
+//! The format of registries, as the memory component implements it. The host forwards each call to that
+//! component.
 
 use agent_memory_storage_files::places::RegistryFormat;
 
 use crate::bindings::agent_memory::places::registry_format;
 
-/// The functions of the memory component.
+/// Forwards calls to the memory component, through the host.
 #[derive(Debug)]
 pub struct HostFormat;
 

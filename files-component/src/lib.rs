@@ -1,5 +1,5 @@
 //! The documents of granted places as one component. Its host provides a file system
-//! (`wit/file-system`), and itself takes locks and opens databases. `wit/places` has the exports.
+//! (`wit/file-system`). The host itself takes locks and opens databases. `wit/places` has the exports.
 
 #[cfg(target_arch = "wasm32")]
 #[allow(missing_docs, reason = "generated")]

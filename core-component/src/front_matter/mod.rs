@@ -15,7 +15,8 @@ const MAX_BYTES: usize = 1 << 20;
 
 const FENCE: &str = "---";
 
-/// Some programs write it at the beginning of a file. It belongs neither to front matter nor body.
+/// Some programs write this mark at the beginning of a file. It is part of neither the front matter nor
+/// the body.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A document with its front matter, if it has any.
@@ -47,9 +48,9 @@ impl<'a> FrontMatter<'a> {
         error.map_or(Ok(front), Err)
     }
 
-    /// Reads what can be read of a document, and returns it with the error that
-    /// [`read`](Self::read) would return. If there is an error, the whole text is the body, and
-    /// only keys that are valid by themselves have values.
+    /// Reads as much of a document as is valid, and returns it with the error that [`read`](Self::read)
+    /// would return. If there is an error, the whole text is the body, and only keys that are valid by
+    /// themselves have values.
     pub fn read_in_part(text: &'a str) -> (Self, Option<YamlError>) {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
         let whole = Self { text, yaml: None, body: start, root: None };
@@ -61,7 +62,7 @@ impl<'a> FrontMatter<'a> {
         let mut lines = lines.take_while(within).peekable();
         let Some(&(first, _)) = lines.peek() else { return (whole, None) };
         let Some((end, fence)) = lines.find(|(_, line)| *line == FENCE) else {
-            // Lower case tells a key from the beginning of a sentence.
+            // A key mostly begins in lower case, unlike a sentence below a rule `---`.
             let begins = text[first..].starts_with(|c: char| c.is_lowercase() || c == '#');
             let message = "the front matter has no end within 1 MiB: close it with a line `---`";
             let error = YamlError { line: 1, message: message.to_owned() };

@@ -11,14 +11,14 @@ use crate::words::{Role, each_token};
 
 /// A document or a row of a table that is to be indexed.
 pub(crate) struct Row {
-    /// The number of the document's name, or the key of the row in its table.
+    /// The number of the document's name, see [`number_of`], or the key of the row in its table.
     pub key: i64,
     /// If the stamp differs from the stored one, the row has changed.
     pub stamp: i64,
-    /// The version of what was read.
+    /// The version of the row that was read.
     pub version: i64,
     pub facts: Facts,
-    /// The work of finding its stems.
+    /// The work of finding the stems of the row, in bytes of English text.
     pub work: u64,
 }
 

@@ -14,14 +14,14 @@ use crate::storage::{Place, Storage};
 use crate::time::Timestamp;
 use crate::vectors::{OfCollection, Similarity, Task};
 
-/// For a collection with less work than this, a search creates no index: reading it directly takes no
-/// longer. In bytes.
+/// If a collection has fewer bytes than this, a search creates no index for it, because reading the
+/// texts is as fast.
 const MIN_BYTES: u64 = 64 << 10;
 
 /// The most documents of a collection that are indexed. Each search reads the others directly.
 const MAX_DOCUMENTS: usize = 200_000;
 
-/// The parts of a search that its indexes need.
+/// The fields of a search request that the indexes need.
 pub(crate) struct Search<'a> {
     pub query: &'a Query,
     /// Whether the search reads all documents directly. The index is then not read, only brought up to
@@ -29,14 +29,14 @@ pub(crate) struct Search<'a> {
     pub reads_all: bool,
     pub now: Timestamp,
     pub budget: &'a Budget,
-    /// What the search does with vectors.
+    /// How the search uses vectors.
     pub vectors: &'a Task,
     /// Whether documents with these facts can be hits.
     pub admits: Box<dyn Fn(Facts) -> bool + 'a>,
 }
 
-/// The index of one collection, for one search. `Seen` is what the search notes of the existing
-/// documents or rows: see [`DocumentIndex`](super::DocumentIndex) and [`RowIndex`](super::RowIndex).
+/// The index of one collection, for one search. `Seen` records which documents or rows the search found
+/// to exist: see [`DocumentIndex`](super::DocumentIndex) and [`RowIndex`](super::RowIndex).
 pub(crate) struct Index<'a, Seen> {
     storage: &'a dyn Storage,
     place: Place,
@@ -45,7 +45,8 @@ pub(crate) struct Index<'a, Seen> {
     budget: &'a Budget,
     pub(super) known: KnownDocuments,
     pub(super) seen: Seen,
-    /// The size of the collection, as far as the search has come.
+    /// The size of the documents or rows that the search has met so far. Only a large collection gets
+    /// an index.
     pub(super) bytes: u64,
     pub(super) vectors: OfCollection<'a>,
     /// The documents that the search has read directly.
@@ -98,13 +99,15 @@ impl<Seen> Index<'_, Seen> {
         self.vectors.of_text(text)
     }
 
-    /// Whether any entry of a document has a term of the query, or is one of the nearest by its vector.
+    /// Whether an entry of a document has a term of the query, or one of the vectors nearest to the
+    /// query's.
     pub fn has_match(&self, known: Known) -> bool {
         self.known.has_term(known) || self.vectors.has_nearest(known.key, known.version)
     }
 
-    /// Adds a document or row that the search has read to the new segment, as far as the work goes.
-    /// Without `is_settled`, only notes its texts for vectors.
+    /// Adds a document or row that the search has read to the new segment, unless the budget for
+    /// indexing is used up. If `is_settled` is false, the next change may not show in the stamp: only
+    /// notes the texts for vectors.
     pub(super) fn add_new(&mut self, row: &Row, entries: Vec<Entry<'_>>, is_settled: bool) {
         self.vectors.note(row.key, row.version, entries.iter().map(Entry::text));
         let is_full = self.known.len() >= MAX_DOCUMENTS;
@@ -116,8 +119,8 @@ impl<Seen> Index<'_, Seen> {
         }
     }
 
-    /// Adds the new segment, and removes the documents or rows `gone`. If the search saw the whole
-    /// collection, also removes the vectors of all that it did not see.
+    /// Stores the new segment, and removes the documents or rows `gone` from the index. If `is_whole`,
+    /// also removes the vectors of all documents or rows that the search did not see.
     pub(super) fn end(self, gone: &BTreeSet<i64>, is_whole: bool) {
         let Self { storage, place, collection, builder, vectors, bytes, .. } = self;
         if !(gone.is_empty() && builder.is_empty()) {

@@ -29,8 +29,8 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the segments of a collection, and the postings of a query. `terms` has the numbers of each
-    /// term's stems. Fails if the index has another version.
+    /// Reads the segments of a collection, and the postings of a query. `terms` has the numbers of the
+    /// stems of each term. Fails if the index has another version.
     pub fn read(
         storage: &dyn Storage,
         place: &Place,
@@ -174,7 +174,7 @@ impl Stored {
         self.gone.iter().map(|document| self.segment.parts_of(*document).len() as u64).sum()
     }
 
-    /// The work of the documents that are not gone.
+    /// The work of indexing the documents that are not gone, estimated by their share of the parts.
     pub fn work_left(&self) -> u64 {
         let parts = u64::from(self.segment.parts()).max(1);
         self.work * parts.saturating_sub(self.parts_gone()) / parts
@@ -293,7 +293,8 @@ pub(super) fn add<'p>(
     work: u64,
     postings: impl Iterator<Item = (i64, &'p [u8])>,
 ) -> Result<Stored, Error> {
-    // Postings without a segment may be left: the new segment must not get their number.
+    // The table may have postings whose segment is missing. If the new segment got the number of that
+    // segment, they would count as its postings.
     let next = "SELECT coalesce(max(segment), 0) + 1 FROM (SELECT max(segment) AS segment \
                 FROM segments UNION ALL SELECT max(segment) FROM postings) AS used";
     let next = transaction.query(&statement(next, []), 1)?.rows;

@@ -1,4 +1,5 @@
-//! An index of documents: a search asks for each document that exists, so all others are gone.
+//! An index of documents. A search asks it for every document that exists, so an indexed document that
+//! it did not ask for is gone.
 
 use std::collections::BTreeSet;
 
@@ -25,10 +26,10 @@ pub(crate) struct Document<'d> {
     pub key: &'d str,
     /// If the stamp differs from the stored one, the document may have changed.
     pub stamp: &'d str,
-    /// The version of what was read.
+    /// The version of the document that was read.
     pub version: &'d str,
     pub facts: Facts,
-    /// The work of finding its stems.
+    /// The work of finding the stems of the document, in bytes of English text.
     pub work: u64,
 }
 
@@ -46,7 +47,7 @@ impl Index<'_, SeenDocuments> {
     }
 
     /// For each entry of a document: how often it has the terms of the query, and whether it begins a
-    /// run.
+    /// run of related entries.
     pub fn entries(&self, known: Known) -> impl Iterator<Item = (Counts, bool)> {
         self.known.entries(known)
     }
@@ -65,7 +66,7 @@ impl Index<'_, SeenDocuments> {
         self.add_new(&row, entries.collect(), is_settled);
     }
 
-    /// Notes that a document exists that is never indexed, so that its vectors stay.
+    /// Notes that a document exists, so that its vectors stay. For documents that are never indexed.
     pub fn see(&mut self, key: &str) {
         self.vectors.see(number_of(key));
     }
@@ -76,9 +77,9 @@ impl Index<'_, SeenDocuments> {
         self.vectors.note(number_of(key), number_of(version), texts);
     }
 
-    /// Brings the index up to date. Removes the documents that the search did not ask
-    /// [`find`](Self::find) for. Their vectors are removed only if `is_whole`: the search left out no
-    /// document that it could not read.
+    /// Brings the index up to date: removes the documents that the search did not ask
+    /// [`find`](Self::find) for. Removes their vectors only if `is_whole`: if the search could not read
+    /// some document, it may still exist.
     pub fn update(self, is_whole: bool) {
         let gone = self.known.keys().filter(|key| !self.seen.0.contains(key)).collect();
         self.end(&gone, is_whole);

@@ -15,8 +15,8 @@ pub(crate) struct Facts {
     /// 1 for high, 0 for medium, -1 for low.
     pub importance: i8,
     pub is_archived: bool,
-    /// The number of the document's group in its collection, such as a type. All documents of a run
-    /// have one group.
+    /// The number of the document's group in its collection, such as its type. All documents of a run
+    /// of related documents have the same group.
     pub group: u8,
 }
 
@@ -38,8 +38,8 @@ const GROUPED: u8 = 64;
 const UPDATED: u8 = 128;
 
 impl Facts {
-    /// Appends the encoded facts. `last` is the moment of an earlier document: the difference to it is
-    /// often small.
+    /// Appends the encoded facts. `last` is the time of an earlier document: only the difference to it
+    /// is stored, because small numbers take fewer bytes.
     pub(super) fn put(&self, bytes: &mut Vec<u8>, last: &mut i64) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let written = match self.written {

@@ -65,7 +65,7 @@ impl KnownDocuments {
     }
 
     /// For each entry of a document: how often it has the terms of the query, and whether it begins a
-    /// run.
+    /// run of related entries.
     pub fn entries(&self, known: Known) -> impl Iterator<Item = (Counts, bool)> {
         let stored = &self.snapshot.segments[known.segment];
         let found = &self.snapshot.found[known.segment];

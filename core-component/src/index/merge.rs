@@ -61,7 +61,7 @@ fn is_mostly_gone(stored: &Stored) -> bool {
         || stored.parts_gone() * 2 > u64::from(stored.segment.parts())
 }
 
-/// The size of a segment, unless it is so large that it is merged with no other.
+/// The size class of a segment. `None` if the segment is too large to be merged with others.
 fn size_of(work: u64) -> Option<u64> {
     (work < MOST).then(|| (work / SMALLEST).checked_ilog(SIZE).map_or(0, |log| 1 + u64::from(log)))
 }

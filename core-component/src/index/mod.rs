@@ -70,7 +70,7 @@ pub(crate) fn forget_rows_everywhere(storage: &dyn Storage, place: &Place, keys:
     }
 }
 
-/// Removes all rows of a collection, with their earlier versions, except the rows with the keys `kept`.
+/// Removes all rows of a collection and their earlier versions, except the rows with the keys `kept`.
 pub(crate) fn forget_other_rows(
     storage: &dyn Storage,
     place: &Place,
@@ -99,7 +99,7 @@ pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, collection: &str)
     let _ = vectors::forget_all(storage, place, collection);
 }
 
-/// Removes all collections except these from the index of a place.
+/// Removes all collections except `collections` from the index of a place.
 pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<&str>) {
     let _ = purge::keep(storage, place, collections);
 }

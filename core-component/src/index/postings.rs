@@ -2,8 +2,8 @@
 
 use super::codes::{Codes, put};
 
-/// The postings of a stem in a segment, ordered by part. Each is encoded as the difference to the part
-/// before, followed by the count if that is not 1.
+/// The postings of a stem in a segment, ordered by part. Each posting is encoded as the number of parts
+/// since the posting before, followed by the count if it is not 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Postings {
     pub bytes: Vec<u8>,

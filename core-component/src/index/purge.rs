@@ -12,8 +12,8 @@ use crate::storage::database::{Mode, Transaction, Value};
 use crate::storage::{Error, Place, Storage};
 
 /// Removes the documents for whose keys `is_deleted` is true, with their postings, from a collection,
-/// or from all collections if it is `None`. If the index is damaged or has the form of another program,
-/// removes the whole index.
+/// or from all collections if it is `None`. If the index is damaged or has an unknown version, empties
+/// it.
 pub(super) fn purge(
     storage: &dyn Storage,
     place: &Place,
@@ -91,7 +91,7 @@ fn strip(transaction: &dyn Transaction, stored: &Stored, documents: &[usize]) ->
     Ok(())
 }
 
-/// Removes all collections of a place except these.
+/// Removes all collections of a place except `collections`.
 pub(super) fn keep(
     storage: &dyn Storage,
     place: &Place,

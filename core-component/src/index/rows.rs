@@ -1,4 +1,5 @@
-//! An index of rows: a search gets the rows that the index has, and tells which exist and which are gone.
+//! An index of rows. A search gets the rows that the index has, and then tells it which of them exist
+//! and which are gone.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::ranking::Counts;
 
 pub(crate) type RowIndex<'a> = Index<'a, SeenRows>;
 
-/// What a search noted of the rows of a collection.
+/// The findings of a search about which rows of a collection exist.
 #[derive(Default)]
 pub(crate) struct SeenRows {
     /// Whether the search noted which rows exist.
@@ -21,7 +22,7 @@ pub(crate) struct SeenRows {
 impl Index<'_, SeenRows> {
     /// All rows that are in the index and need not be read for their vectors, ascending by key.
     pub fn rows(&mut self) -> Vec<Known> {
-        // The newest rows are asked about first: only a limited number is read for vectors.
+        // Asks about the newest rows first, because only a limited number of rows is read for vectors.
         let mut known: Vec<Known> = self.known.iter().rev().collect();
         known.retain(|row| !self.vectors.has_to_read(row.key, row.version));
         known.reverse();

@@ -1,4 +1,4 @@
-//! A segment: documents that were indexed together, with the parts of their entries.
+//! A segment: documents that were indexed together, with the lengths of the parts of their entries.
 
 use super::codes::{Codes, put, put_signed};
 use super::facts::Facts;
@@ -13,7 +13,7 @@ pub(super) struct Segment {
     lengths: Lengths,
 }
 
-/// A document.
+/// An indexed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Row {
     pub key: i64,
@@ -80,10 +80,10 @@ impl Segment {
         self.entries.get(entry).map_or(self.lengths.len(), |entry| entry.first_part as usize)
     }
 
-    /// The segment as bytes. For each document: the differences of its key and stamp to those of the
-    /// document before, the difference of its version to its stamp, its facts, and the number of its
-    /// entries. For each entry: the number of its parts, and whether it begins a run. For each part:
-    /// its length.
+    /// The segment as bytes. For each document: the differences of its key and stamp to the key and
+    /// stamp of the document before, the difference of its version to its stamp, its facts, and the
+    /// number of its entries. For each entry: the number of its parts, and whether it begins a run of
+    /// related entries. For each part: its length.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut key = 0_i64;

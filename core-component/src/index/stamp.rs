@@ -2,7 +2,7 @@
 
 use crate::time::Timestamp;
 
-/// The coarsest clock of a file system, in milliseconds: that of FAT. A file that changes twice within
+/// The coarsest clock of a file system, that of FAT, in milliseconds. A file that changes twice within
 /// this time may keep its stamp.
 const GRAIN: i64 = 2_000;
 

@@ -9,7 +9,7 @@ pub(crate) const DATABASE: DerivedDatabase = DerivedDatabase {
     name: "search.db",
     tables: &["segments", "postings", "index_version"],
     version_table: "index_version",
-    // Texts whose language cannot be detected may have the stems of any language.
+    // The version includes the usual language, see `version_of`. Tables of any language can be read.
     knows: |version| version % OF_LANGUAGE == VERSION,
     earlier_tables: &["version"],
     sqlite_tables: SQLITE_TABLES,
@@ -35,7 +35,7 @@ const SQLITE_TABLES: &[&str] = &[
     "CREATE TABLE index_version (version INTEGER NOT NULL)",
 ];
 
-/// Bytes are not compressed, because that would save little.
+/// The columns of bytes are not compressed, because that would save little.
 const POSTGRES_TABLES: &[&str] = &[
     r#"CREATE TABLE segments (
         tenant tenant,

@@ -10,8 +10,8 @@ use super::tables::{DATABASE, version_of};
 use crate::storage::database::Transaction;
 use crate::storage::{Error, Place, Storage};
 
-/// Adds the segment of `builder` to a collection, and removes the documents `gone`. With `creates`,
-/// creates a missing index. Makes an index anew that is damaged or of another version.
+/// Adds the segment of `builder` to a collection, and removes the documents `gone`. Creates a missing
+/// index if `creates` is true. Replaces an index that is damaged or has another version.
 pub(super) fn update(
     storage: &dyn Storage,
     place: &Place,
@@ -25,7 +25,7 @@ pub(super) fn update(
     let segments = DATABASE.change(&*connection, version, |transaction| {
         change(transaction, collection, gone, builder)
     })?;
-    // The added segment stays if a merge fails.
+    // A merge is a second transaction: if it fails, the added segment stays.
     merge(&*connection, version, collection, segments)
 }
 

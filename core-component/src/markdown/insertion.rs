@@ -63,8 +63,8 @@ impl Place<'_> {
     }
 
     fn may_join_tightly(&self) -> bool {
-        // A link definition is not a block. If one came before the list, it would continue the last
-        // item.
+        // A link definition is not in `blocks`. Without a blank line before it, the definition would
+        // become text of the list's last item.
         let source = self.entry.outline.source;
         let begins = |first: &&Block| source[..first.range.start].trim().is_empty();
         let first = self.entry.outline.blocks.first().filter(begins);
@@ -95,8 +95,8 @@ impl Place<'_> {
     }
 }
 
-/// Returns the bytes to insert between two parts of a document: the heading and the text, with
-/// blank lines around both. Without `is_apart`, there is no blank line before them.
+/// Returns the bytes to insert between two parts of a document: the heading and the text, with blank
+/// lines around both. If `is_apart` is false, there is no blank line before them.
 fn with_blank_lines(
     before: &str,
     heading: Option<&str>,
@@ -149,8 +149,8 @@ fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     let preceding = before.blocks.partition_point(|block| block.range.start < at);
     let following = before.blocks.len() - preceding;
     let headings = usize::from(insertion.heading.is_some());
-    // 1 if the entry's first list was appended to the list before it, and so is no block of its
-    // own.
+    // 1 if the entry's first list was appended to the list before it, and so is not a separate block.
+    // Otherwise 0.
     let joined = usize::from(insertion.joins(preceding));
     let own = &entry.outline.blocks[joined..];
 

@@ -95,8 +95,7 @@ impl<'a> Outline<'a> {
             first => line_start(with, self.blocks[first].range.start),
         };
         let end = next.map_or(with.len(), |next| line_after(with, next.range.end + length));
-        // U+FEFF is a byte order mark only at the beginning of a document, not of the part parsed
-        // here.
+        // At the beginning of the part, the parser would take U+FEFF for a byte order mark.
         let begins_with_mark = start > 0 && with[start..].starts_with('\u{feff}');
         if begins_with_mark || next.is_some_and(|next| next.level().is_none()) {
             return Outline::parse(with);

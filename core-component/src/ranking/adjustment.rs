@@ -6,15 +6,15 @@ use super::constants::{ASKED_DAY, HALF_AGE, IMPORTANCE, RECENCY};
 pub(crate) struct Adjustment {
     /// 1 for a high importance, 0 for a usual one, -1 for a low one.
     pub importance: i8,
-    /// The time since its last change, in milliseconds.
+    /// The time since the entry's last change, in milliseconds.
     pub age: Option<i64>,
-    /// Whether it is of a day that the question asks for.
+    /// Whether the entry was created or changed on a day that the question asks for.
     pub is_of_asked_day: bool,
 }
 
 impl Adjustment {
-    /// Returns the adjusted score. The adjustments weigh little, so that they only decide between near
-    /// scores.
+    /// Returns the adjusted score. The adjustments weigh little, so that they only decide between
+    /// similar scores.
     pub fn apply(&self, score: f64) -> f64 {
         let importance = 1.0 + IMPORTANCE * f64::from(self.importance);
         let recency = self.age.map_or(0.0, |age| {

@@ -1,6 +1,7 @@
-//! Words that say what kind of answer a question wants, and seldom what the question is about.
+//! Words that say what kind of answer a question wants, such as `explain`, and seldom what the question
+//! is about.
 
-/// Whether a stem is that of a word that asks.
+/// Whether a stem is in [`ASKING`].
 pub(super) fn is_asking(stem: &str) -> bool {
     ASKING.binary_search(&stem).is_ok()
 }

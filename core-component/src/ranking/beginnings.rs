@@ -2,12 +2,12 @@
 
 use super::language::{FOREIGN, Language};
 
-/// The first letters of stems. Except in Dutch, a word begins as its stem does.
+/// The first letters of stems. Except in Dutch, a word begins with the same letter as its stem.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Beginnings {
-    /// Whether a stem begins with this byte, after the prefix [`FOREIGN`].
+    /// Whether a stem begins with this byte. The prefix [`FOREIGN`] does not count.
     first: [bool; 256],
-    /// A bit for each pair of first bytes of the stems that English texts may have.
+    /// For English texts: a bit for each pair of bytes, set if a stem begins with this pair.
     pairs: [u64; PAIRS / 64],
 }
 
@@ -40,7 +40,8 @@ impl Beginnings {
         self.pairs[place / 64] |= 1 << (place % 64);
     }
 
-    /// Whether the stem of a word may be one of the stems. If false, it is none of them.
+    /// Whether the stem of a word may be among the stems. If false, the stem is certainly not among
+    /// them.
     pub fn may_have(&self, language: Language, word: &str) -> bool {
         match (language, word.as_bytes()) {
             (Language::Dutch, _) => true,

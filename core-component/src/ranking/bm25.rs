@@ -4,12 +4,14 @@ use super::constants::{K1, Kind, LEAST_LENGTH, LEAST_WEIGHT};
 use super::counts::Found;
 use super::neighbours::Neighbour;
 
-/// How often a text has each own term of a query, in the order of its terms, and the text's length.
-/// Terms of neighbouring parts and words of the thesaurus count as fractions.
+/// How often a text has each own term of a query (a term that is not from the thesaurus), in the order
+/// of the query, and the text's length. Terms of neighbouring parts and words of the thesaurus count as
+/// fractions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighted {
     pub of_terms: Vec<f64>,
-    /// The length in stems. `usual` is the length of a usual text, in units of [`Kind::usual`].
+    /// The length in stems. bm25 compares it with `usual` times [`Kind::usual`], the length of a usual
+    /// text.
     pub length: f64,
     pub usual: f64,
 }
@@ -44,7 +46,7 @@ impl Statistics {
     /// The inverse document frequency of a term that `with` entries have, at least [`LEAST_WEIGHT`] of
     /// the maximum.
     ///
-    /// The logarithm is that of `libm`, since the systems' own differ in the last bit.
+    /// Uses the logarithm of `libm`, because those of operating systems differ in the last bit.
     fn rarity(&self, with: f64) -> f64 {
         let entries = self.entries as f64;
         let least = LEAST_WEIGHT * libm::log(1.0 + entries / 1.5);
@@ -54,22 +56,24 @@ impl Statistics {
 
 /// The weights of a query's terms among the entries of a search.
 pub(super) struct Weights {
-    /// The weight of each own term of the query.
+    /// The weight of each own term of the query, a term that is not from the thesaurus.
     pub of_terms: Vec<f64>,
-    /// The weight of an occurrence of each further term, and the own term as which it counts.
+    /// For each word of the thesaurus: the own terms for which it counts, each with the weight of an
+    /// occurrence.
     neighbours: Vec<Vec<(usize, f64)>>,
 }
 
 impl Weights {
-    /// `of_query` has the weight that the query gives each own term, apart from its rarity.
+    /// `of_query` has the weight that the query gives each own term. The term's rarity is not part of
+    /// it.
     pub fn new(statistics: &Statistics, of_query: &[f64], neighbours: &[Neighbour]) -> Self {
         let own = of_query.len();
         let with = |term: usize| statistics.with_term[term] as f64;
         let rarity = |term: usize| {
             let with = match statistics.with_term[term] {
-                // If no entry has the word, its neighbours in the thesaurus tell how common it is. It
-                // counts as in at least one entry: otherwise it would outweigh all other words if there
-                // are few entries.
+                // If no entry has the word, its neighbours in the thesaurus tell how common it is. At
+                // least one entry is assumed to have the word: otherwise, among few entries, the word
+                // would outweigh all others.
                 0 => {
                     let of_term = neighbours.iter().filter(|neighbour| neighbour.of == term);
                     let with = of_term.map(|neighbour| neighbour.weight * with(neighbour.term));

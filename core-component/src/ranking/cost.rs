@@ -4,8 +4,8 @@ use crate::words::{is_in_pairs, is_letter, is_of_syllable};
 
 /// The work for a byte of a letter whose plain form needs a look-up.
 const FOLDED: u64 = 6;
-/// The work for a byte of a character of a script that is indexed in pairs, and for a byte of ASCII in
-/// a word with other characters.
+/// The work for a byte of a character of a script that is indexed in pairs, such as Chinese, and for a
+/// byte of ASCII in a word with other characters.
 const PAIRED: u64 = 5;
 /// The work for a byte of any other character, which needs Unicode normalisation.
 const NORMALISED: u64 = 30;

@@ -5,7 +5,7 @@ use super::parts::Lengths;
 /// How often the parts of an entry have each term of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
-    /// The number of all stems in each part, whether or not they are of the query.
+    /// The number of all stems in each part, in the query or not.
     pub lengths: Lengths,
     /// The terms in the parts, ordered by part, then by term. No pair of a part and a term comes twice.
     pub found: Vec<Found>,

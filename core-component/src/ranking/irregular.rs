@@ -26,7 +26,7 @@ fn english(word: &str) -> String {
     Language::English.stem(word, Role::Word).into_owned()
 }
 
-/// The forms of each word, its base first. Left out are forms that are more often another word, such as
+/// The forms of each word, its base first. Without forms that are more often another word, such as
 /// `bit` and `bound`.
 const FORMS: &[&str] = &[
     "alias aliases",

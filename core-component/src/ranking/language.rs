@@ -10,7 +10,7 @@ use crate::words::{Role, each_token};
 /// A word of more bytes is not stemmed.
 const MAX_STEMMED: usize = 40;
 
-/// The language is detected from the first parts of a text between spaces, at most this many.
+/// The language of a text is detected from at most this many parts between spaces at its beginning.
 const TOLD_BY: usize = 200;
 
 /// A text with fewer stop words of every language is taken to be in the usual language.
@@ -23,7 +23,7 @@ const LEAD: usize = 6;
 /// the stem of an English word. No token begins with it.
 pub(super) const FOREIGN: char = '°';
 
-/// A language with Latin letters whose words have stems. Words in Cyrillic have those of Russian.
+/// A language with Latin letters whose words have stems. Words in Cyrillic are stemmed as Russian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Language {
     English,
@@ -100,7 +100,8 @@ impl Language {
         Self::ALL.into_iter().filter(|language| counts.0[*language as usize] == most).collect()
     }
 
-    /// Whether a plain word is a stop word.
+    /// Whether a word is a stop word of this language. The word is in plain form: without case and
+    /// accents.
     pub fn has_stop_word(self, word: &str) -> bool {
         stop_words::languages_of(word) >> self as usize & 1 == 1
     }
@@ -171,7 +172,7 @@ const ENDINGS: [(Language, &str, &str); 7] = [
 /// An ending is replaced only after at least this many letters.
 const MIN_REST: usize = 2;
 
-/// The word of a part of a text, without punctuation around it. `None` unless the word has only
+/// Returns a part of a text without the punctuation around it. `None` unless the rest has only
 /// lower-case ASCII letters, as most words do.
 fn plain_word(part: &str) -> Option<&str> {
     let is_sign = |byte: &u8| byte.is_ascii_punctuation();

@@ -1,12 +1,12 @@
-//! Why an entry is a hit, and which entries are looked at first.
+//! Why an entry is a hit, and which matches are chosen if there are too many.
 
 use std::cmp::Ordering;
 
-/// Whether an entry matches, which decides the entries that become candidates.
+/// How an entry matches. This decides which entries become candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
     /// The entry has words of the query: the entry and the two beside it are candidates. If it has only
-    /// words of the thesaurus, only the entry itself is one.
+    /// words of the thesaurus, only the entry itself is a candidate.
     Words,
     /// The vector of the entry is one of the nearest: the entry itself is a candidate.
     Vector,
@@ -36,8 +36,8 @@ pub(crate) enum FoundBy {
     Context,
 }
 
-/// The rank of a match when there are too many. Matches with a word of the query come before all
-/// others.
+/// The value by which matches are chosen if there are too many. Matches with a word of the query come
+/// before all others.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     pub has_own_term: bool,

@@ -1,11 +1,13 @@
 //! Ranked search: bm25 over the terms of a query, for parts of entries, entries, and the parts around
 //! them.
 //!
-//! A term is a word of the query with all its stems: those in each language that a text may be in, and
-//! those of irregular forms. The score of an entry has three parts, each a bm25 sum over the terms:
+//! A term is a word of the query with all its stems: the stems in each language that a text may be in,
+//! and the stems of irregular forms. The score of an entry has three parts, each a bm25 sum over the
+//! terms:
 //!
-//! - Its best part. The part before the entry counts in its first part, and the part after it in its
-//!   last one, with a smaller weight: an answer often lacks the words of its question.
+//! - Its best part. The part before the entry also counts in the entry's first part, and the part
+//!   after the entry in its last part, with a smaller weight: an answer often lacks the words of its
+//!   question.
 //! - The entry as a whole.
 //! - The parts around the entry, four on each side. The longer the entry, the less they count.
 //!

@@ -13,7 +13,8 @@ pub(super) struct Neighbour {
     /// The index of this word among the terms of the query: words of the thesaurus follow the query's
     /// own terms there.
     pub term: usize,
-    /// The weight of an occurrence, unless the word is more common than the word of the query.
+    /// The weight of an occurrence. It is lowered later if this word is more common than the query's
+    /// word.
     pub weight: f64,
 }
 

@@ -90,8 +90,8 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
 /// The offset of a term of the query in the text, and the index of the term.
 type Match = (usize, usize);
 
-/// The matches between the boundaries of words. Looks at two segments at a time, to find pairs of
-/// characters.
+/// The matches between the boundaries of words. Looks at two segments at a time, because in a script
+/// without spaces a term is a pair of characters.
 fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
         let which = query.which(language, &text[at[0]..at[2]]);

@@ -21,7 +21,7 @@ pub(crate) struct Query {
     /// The language of a text or question whose own language cannot be detected.
     usual: Language,
     terms: Vec<Vec<String>>,
-    /// The weight of each own term, apart from its rarity.
+    /// The weight of each own term. The term's rarity is not part of it.
     weights: Vec<f64>,
     /// The indexes of the own terms for which words of the thesaurus can stand.
     common: Vec<usize>,
@@ -33,7 +33,7 @@ pub(crate) struct Query {
     beginnings: Beginnings,
 }
 
-/// A term: the words of a question with one stem in the likeliest language.
+/// A term: the words of a question that have the same stem in the likeliest language.
 #[derive(Default)]
 struct Term {
     stems: Vec<String>,
@@ -138,7 +138,7 @@ impl Query {
         Self { days: self.days, ..query }
     }
 
-    /// The terms: the query's own, and after them the stems of the thesaurus.
+    /// The terms: the query's own terms, and after them the stems of the thesaurus.
     ///
     /// An own term has the stems of its word in the languages that a text may be in, and those of the
     /// word's irregular forms: a text with any of them has the term. Parts of compounds are terms, too.
@@ -146,12 +146,12 @@ impl Query {
         &self.terms
     }
 
-    /// The number of the query's own terms.
+    /// The number of the query's own terms, without those of the thesaurus.
     pub fn own_terms(&self) -> usize {
         self.weights.len()
     }
 
-    /// The weight of each own term, apart from its rarity.
+    /// The weight of each own term. The term's rarity is not part of it.
     pub(super) fn weights(&self) -> &[f64] {
         &self.weights
     }
@@ -215,8 +215,8 @@ impl Query {
     }
 }
 
-/// The words of a question that are no stop words of the languages that it may be in, of the usual
-/// language or of English.
+/// The words of a question, without stop words of the languages that it may be in, of the usual
+/// language and of English.
 fn telling<'a>(asked: &'a [Asked], languages: &[Language], usual: Language) -> Vec<&'a Asked> {
     let is_stop_word = |word: &str| {
         let of_question = languages.len() < Language::ALL.len();

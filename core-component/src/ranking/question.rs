@@ -51,7 +51,7 @@ impl Asked {
         }
     }
 
-    /// The weight of the word, apart from its rarity.
+    /// The weight of the word. Its rarity among the entries is not part of it.
     pub fn weight(&self) -> f64 {
         let name = if self.is_name { NAME } else { 1.0 };
         let asking = if self.is_asking { ASKING } else { 1.0 };
@@ -127,7 +127,7 @@ pub(super) fn asked_words(text: &str) -> Vec<Asked> {
 struct Capitals {
     /// The words that begin with a capital letter.
     all: BTreeSet<String>,
-    /// The same without the first word of the text.
+    /// The words of `all` without the first word of the text.
     names: BTreeSet<String>,
     /// The words with two capital letters or more that are spelled like stop words but are abbreviations.
     /// Empty if the whole text is in capitals.
@@ -166,7 +166,8 @@ const PARTICLES: &str = "的了是在我你他她它们們这這那也都很吗�
 /// Korean particles of one syllable, which follow a word.
 const ENDINGS: &str = "을를이가은는에의도로와과";
 
-/// Words of one character beside others: `猫` in `猫は`, `책` in `책을`.
+/// Finds words of one character, which have only particles or other scripts beside them: `猫` in `猫は`,
+/// `책` in `책을`.
 fn single_words(text: &str) -> Vec<char> {
     if text.is_ascii() {
         return Vec::new();

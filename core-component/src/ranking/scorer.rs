@@ -30,9 +30,9 @@ pub(crate) struct Scorer<T> {
     most_matches: usize,
 }
 
-/// An entry.
+/// The numbers of an entry.
 struct Row {
-    /// The number of the run. Entries that belong together have the same.
+    /// The number of the entry's run. Entries of the same run belong together.
     run: u32,
     first_part: u32,
     first_found: u32,
@@ -74,18 +74,18 @@ impl<T> Scorer<T> {
         }
     }
 
-    /// Lets all matches make candidates, however many they are.
+    /// Removes the limit on matches that make candidates.
     pub fn without_limit(self) -> Self {
         Self { most_matches: usize::MAX, ..self }
     }
 
-    /// Begins a run: the entries before this call do not count as being around those after it.
+    /// Begins a run: entries that are added before and after this call do not count as neighbours.
     pub fn begin_run(&mut self) {
         self.run += 1;
     }
 
-    /// Counts and adds an entry. If `entry` is `None`, it cannot be a hit, but counts for the others.
-    /// With `is_nearest`, it can be a hit without a term of the query.
+    /// Counts and adds an entry. If `entry` is `None`, it cannot be a hit, but it changes the scores of
+    /// the others. If `is_nearest` is true, it can be a hit without a term of the query.
     pub fn add(&mut self, counts: &Counts, is_nearest: bool, entry: Option<T>) {
         self.statistics.entries += 1;
         for (term, with) in self.statistics.with_term.iter_mut().enumerate() {
@@ -94,8 +94,8 @@ impl<T> Scorer<T> {
         self.add_counted(counts, Match::new(counts.any(), is_nearest), entry);
     }
 
-    /// Adds to the document frequencies: the number of entries, and how many of them have each term of
-    /// the query. [`add_counted`](Self::add_counted) adds those of the entries that matter.
+    /// Counts entries without adding them: `entries` in all, of which `with_term` have each term of the
+    /// query. They change the document frequencies.
     pub fn count(&mut self, entries: u64, with_term: &[u64]) {
         self.statistics.entries += entries;
         for (sum, with) in self.statistics.with_term.iter_mut().zip(with_term) {
@@ -109,7 +109,8 @@ impl<T> Scorer<T> {
         self.statistics.with_term[..own].iter().any(|entries| *entries > 0)
     }
 
-    /// Adds an entry that is counted already. Only a match makes candidates.
+    /// Adds an entry that is already in the document frequencies. `matches` tells whether it makes
+    /// candidates.
     pub fn add_counted(&mut self, counts: &Counts, matches: Match, entry: Option<T>) {
         let row = self.rows.len();
         let first_part = self.lengths.len() as u32;
@@ -118,7 +119,8 @@ impl<T> Scorer<T> {
         self.lengths.extend_from_slice(&counts.lengths);
         let of_all = |found: &Found| Found { part: first_part + found.part, ..*found };
         self.found.extend(counts.found.iter().map(of_all));
-        // Now it is known whether the entry before is near a match.
+        // Both neighbours of the entry before are known now. It is dropped if neither the entry nor a
+        // neighbour matches.
         let is_settled = |hit: &Hit<T>| hit.row + 1 == row;
         if self.hits.last().is_some_and(|hit| is_settled(hit) && !self.is_near_match(hit.row)) {
             self.hits.pop();
@@ -148,7 +150,7 @@ impl<T> Scorer<T> {
         ranked.collect()
     }
 
-    /// The least value of a match that makes candidates. `None` if there are not too many matches.
+    /// The least value of a match that makes candidates. `None` if no match has to be left out.
     fn least_of_matches(&self, hits: &[Hit<T>], weights: &Weights) -> Option<Value> {
         let mut rows: Vec<usize> = hits.iter().flat_map(|hit| self.matches_near(hit.row)).collect();
         rows.sort_unstable();

@@ -3,8 +3,8 @@
 use super::language::Language;
 use crate::words::each_token;
 
-/// Calls `found` with each word of a text and its stem, in order, and with what else the text is found
-/// by, see [`Role`](crate::words::Role).
+/// Calls `found` with each token of a text and its stem, in order: the words, and the other tokens that
+/// the text is found by, see [`Role`](crate::words::Role).
 ///
 /// The stems are those of Snowball's algorithm for the language of the text.
 pub(crate) fn each_stem(text: &str, found: impl FnMut(&str, &str)) {
@@ -52,7 +52,8 @@ mod tests {
         assert_eq!(stems_of_parts, stems(whole));
     }
 
-    /// The two ways must agree, because a text and a query may take different ones.
+    /// A text of ASCII only is divided by other code. Both must agree, because a query may be ASCII
+    /// where the text is not.
     #[test]
     fn ascii_words_have_the_same_stems_beside_other_letters() {
         let text = "Running the collisions of v1.2, don't: x-y";

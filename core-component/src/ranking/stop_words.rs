@@ -3,7 +3,7 @@
 /// A set of languages. The bit of a language has the index of its list in [`LISTS`].
 pub(super) type Languages = u16;
 
-/// The languages in which a plain word is a stop word.
+/// The languages in which a word is a stop word. The word is in plain form: without case and accents.
 pub(super) fn languages_of(word: &str) -> Languages {
     let mut slot = hash(word.as_bytes());
     while !TABLE.words[slot].is_empty() {
@@ -25,7 +25,8 @@ struct Table {
     languages: [Languages; SLOTS],
 }
 
-/// The table is filled at compile time, because each call has a new instance of the component.
+/// The table is filled at compile time: each call has a new instance of the component, which would have
+/// to fill it again.
 static TABLE: Table = Table::new();
 
 impl Table {
@@ -61,7 +62,7 @@ const fn is_same(one: &str, other: &str) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// Few bytes tell most words from each other.
+/// Hashes only some bytes of a word: they tell most words from each other.
 const fn hash(word: &[u8]) -> usize {
     if word.is_empty() {
         return 0;
@@ -73,12 +74,13 @@ const fn hash(word: &[u8]) -> usize {
     (letters + word.len() * 613) % SLOTS
 }
 
-/// Whether a plain word is a stop word of Russian. Russian needs no detection: its letters tell.
+/// Whether a plain word is a stop word of Russian. Russian needs no detection, because its letters
+/// identify it.
 pub(super) fn is_russian_stop_word(word: &str) -> bool {
     RUSSIAN.binary_search(&word).is_ok()
 }
 
-/// Whether a stop word of another language is also a word of English with a meaning of its own.
+/// Whether a stop word of another language is also a word of English with another meaning.
 pub(super) fn is_english_too(word: &str) -> bool {
     ENGLISH_TOO.binary_search(&word).is_ok()
 }
@@ -107,7 +109,7 @@ const ABBREVIATIONS: &[&str] = &[
 const LISTS: [&[&str]; 10] =
     [ENGLISH, DANISH, DUTCH, FRENCH, GERMAN, ITALIAN, NORWEGIAN, PORTUGUESE, SPANISH, SWEDISH];
 
-/// In byte order, as all lists. A contraction is listed by the words into which a text is divided.
+/// In byte order, like all lists. A contraction is listed as its parts: `don't` as `don` and `t`.
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are",

@@ -18,7 +18,7 @@
 //! | 2 `n` | the neighbours, nearest first: their numbers in the order of the table |
 //! | `n` / 2, rounded up | their steps, 4 bits each, low bits first |
 //!
-//! Step 0 to 15 is a sixteenth of the way from the least cosine to 1.
+//! A step from 0 to 15 is one of sixteen equal ranges between `LEAST_COSINE` and 1.
 
 static TABLE: &[u8] = include_bytes!("thesaurus.bin");
 

@@ -52,17 +52,17 @@ pub(crate) struct Results {
     /// Whether any entry has a word of the query, even an entry that the request does not admit.
     /// Always true for a search for the newest entries.
     pub has_word: bool,
-    /// Set if the search has no hits but would have some without its date range: the days of these,
+    /// If the search has no hits, but would have some without its date range: the days of these hits,
     /// in words.
     pub other_days: Option<String>,
     pub others: Vec<Owner>,
-    /// One number for each matching summary that is not shown, since hidden summaries were not
-    /// asked for: the share of the query's own terms that the summary has.
+    /// For each matching summary that is hidden, the share of the query's own terms that the summary
+    /// has. Summaries are hidden if the request does not ask for archived entries.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
     pub undated: Vec<Undated>,
     pub warnings: Vec<String>,
-    /// Whether the search had no source at all that it could search.
+    /// Whether no source could be searched.
     pub is_unsearched: bool,
     /// Whether the search includes a toolset whose entries belong to agents.
     pub searches_agents: bool,
@@ -111,28 +111,30 @@ impl<'a> Collector<'a> {
         self.last = None;
     }
 
-    /// Adds an entry of the owner that was begun last. Begins a new run first if the entry is more
-    /// than [`MAX_GAP`] newer than the entry before, or older than it.
+    /// Adds an entry of the owner that [`begin`](Self::begin) began last. Begins a new run first if the
+    /// entry is more than [`MAX_GAP`] newer than the entry before, or older than it.
     pub fn add_in_time(&mut self, entry: Entry) {
         self.go_on_to(entry.created_at);
         self.add(entry);
     }
 
-    /// Counts entries of the owner that was begun last that have no term of the query.
+    /// Counts entries without a term of the query. They belong to the owner that [`begin`](Self::begin)
+    /// began last.
     pub fn count(&mut self, entries: u64) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;
         self.scorer.count(entries, &[]);
     }
 
-    /// Adds a row of the owner that was begun last, see [`add_in_time`](Self::add_in_time).
+    /// Adds a row of the owner that [`begin`](Self::begin) began last, see
+    /// [`add_in_time`](Self::add_in_time).
     pub fn add_row(&mut self, entry: Entry, counts: &Counts) {
         self.go_on_to(entry.created_at);
         self.add_with(entry, counts);
     }
 
-    /// Registers a row of the owner that was begun last. Its text is read only if the row becomes a
-    /// hit.
+    /// Registers a row of the owner that [`begin`](Self::begin) began last. Its text is read only if
+    /// the row becomes a hit.
     pub fn unread_row(&mut self, table: u8, key: i64, version: i64) -> Unread {
         let owner = self.owners.len() - 1;
         let key = DocumentKey::Row { table, key };
@@ -151,14 +153,14 @@ impl<'a> Collector<'a> {
         self.last = created_at;
     }
 
-    /// Adds an entry whose text was read, of the owner that was begun last, with the similarity of
-    /// its vector if the index has one.
+    /// Adds an entry whose text was read, with the similarity of its vector if the index has one. The
+    /// entry belongs to the owner that [`begin`](Self::begin) began last.
     pub fn add_read(&mut self, entry: Entry, index: &DocumentIndex<'_>) {
         let similarity = index.similarity_of(&entry.text);
         self.add(Entry { similarity, ..entry });
     }
 
-    /// Adds an entry of the owner that was begun last.
+    /// Adds an entry of the owner that [`begin`](Self::begin) began last.
     pub fn add(&mut self, entry: Entry) {
         let counts = self.request.query.count(entry.texts());
         self.note_undated(&entry, &counts);
@@ -180,8 +182,8 @@ impl<'a> Collector<'a> {
         self.scorer.add(counts, is_nearest, can_be_hit.then_some((owner, entry)));
     }
 
-    /// Adds the entries of a document as the index has them, without reading the document. The
-    /// document belongs to the owner that was begun last.
+    /// Adds the entries of a document as the index has them, without reading the document. The document
+    /// belongs to the owner that [`begin`](Self::begin) began last.
     pub fn add_known(&mut self, path: String, index: &DocumentIndex<'_>, known: Known) {
         if !index.has_match(known) && !self.request.is_for_newest() {
             return self.count(index.number_of_entries(known) as u64);
@@ -203,8 +205,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Registers the document of an entry of the owner that was begun last, if the entry is left
-    /// out only because it has no date.
+    /// Registers the document of an entry if the entry is left out only because it has no date. The
+    /// entry belongs to the owner that [`begin`](Self::begin) began last.
     fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
         let has_word = counts.has_any(self.request.query.own_terms());
         if !(has_word || self.request.is_for_newest()) || !self.request.misses_date_of(entry) {
@@ -224,7 +226,8 @@ impl<'a> Collector<'a> {
         self.others.push(owner);
     }
 
-    /// Registers a matching summary that is hidden, because hidden summaries were not asked for.
+    /// Registers a matching summary that is hidden, because the request does not ask for archived
+    /// entries.
     pub fn hide(&mut self, counts: &Counts) {
         self.hidden.push(counts.coverage(self.request.query.own_terms()));
     }

@@ -105,7 +105,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Names an entry that has no path in a message: by its section and its id.
+    /// Returns the name of an entry without a path, for a message: its section and its id.
     pub(super) fn name(&self) -> Option<String> {
         let section = self.section.as_ref()?;
         Some(match &self.id {

@@ -9,8 +9,8 @@ use crate::time::Timestamp;
 /// The number of entries that are kept, the maximum number of hits in an answer.
 const MOST: usize = 50;
 
-/// Keeps the newest of the entries that are added. The result does not depend on the order of the
-/// documents: documents that are read may come before or after those from an index.
+/// Keeps the newest of the entries that are added. Documents from an index and documents that are read
+/// may be added in any order: the result is the same.
 #[derive(Default)]
 pub(super) struct Newest {
     entries: Vec<(Key, Entry)>,

@@ -12,7 +12,7 @@ use crate::zone::Zone;
 /// A search request as the sources of entries get it.
 pub(crate) struct Request {
     pub query: Query,
-    /// What this search does with vectors.
+    /// How this search uses vectors.
     pub vectors: Task,
     /// If set, only entries of this agent are searched.
     pub agent: Option<AgentName>,
@@ -48,9 +48,8 @@ impl Request {
         index::Search { query, reads_all, now: *now, budget, vectors, admits }
     }
 
-    /// Whether the search includes the entries of this owner. An owner without an agent is included
-    /// whatever agent is asked for. A pass that collects texts for vectors may be limited to one
-    /// owner.
+    /// Whether the search includes the entries of this owner. An owner without an agent is always
+    /// included. A search that only collects texts for vectors may be limited to one owner.
     pub fn is_for(&self, owner: &Owner) -> bool {
         let agents = self.agent.as_ref().zip(owner.agent.as_deref());
         agents.is_none_or(|(only, agent)| only.as_str() == agent)
@@ -86,7 +85,7 @@ impl Request {
         entry.updated_at.or(end).or(entry.created_at)
     }
 
-    /// Whether an entry is not admitted, and would be if it had a date in the range.
+    /// Whether an entry is left out only because it has no date.
     pub(super) fn misses_date_of(&self, entry: &Entry) -> bool {
         let is_shown = self.include_archived || !entry.is_archived;
         entry.created_at.is_none() && is_shown && !self.covers(None)
@@ -101,8 +100,8 @@ impl Request {
         created.into_iter().chain(updated).any(is_asked)
     }
 
-    /// Whether a span of time overlaps the range. `None`, an unknown time, is only in a range
-    /// without ends.
+    /// Whether a span of time overlaps the range of the request. An unknown time (`None`) is only in a
+    /// range without ends.
     fn covers(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
         match span {
             Some((first, last)) => {

@@ -46,8 +46,8 @@ fn check_object(
                 let before = found.len();
                 check(property, value, &pointer, found);
                 if !required.contains(&name.as_str()) {
-                    // Only for the field itself. If an item of a list is wrong, the list itself is
-                    // not to be left out.
+                    // Only a violation of the field itself gets this advice. If an item of a list is
+                    // wrong, the caller should correct the item, not leave out the list.
                     let own = found[before..].iter_mut().filter(|one| one.pointer == pointer);
                     own.for_each(|violation| violation.accepted += "; or leave it out");
                 }
@@ -75,8 +75,8 @@ fn check_object(
 }
 
 /// Returns the field that the caller most likely meant by an unknown name. Chooses among `fields`,
-/// which are not given yet: the field that names the agent, the nearest name, or the only field all
-/// of whose words are in the unknown name.
+/// which are not given yet: the field that names the agent, the nearest name, or the only field whose
+/// words are all in the unknown name.
 fn meant<'f>(unknown: &str, fields: &'f [String]) -> Option<&'f str> {
     let names_agent = |name: &str| AGENT.contains(&name);
     if names_agent(unknown) || nearest(unknown, &AGENT.map(str::to_owned)).is_some() {
@@ -127,8 +127,8 @@ fn is_open(schema: &Map<String, Value>) -> bool {
     schema.get("additionalProperties").is_some_and(|others| *others == true)
 }
 
-/// Returns an example for the message: a list with the given text as its only item. `None` unless a
-/// text was given in place of a list of texts, or if the text has a comma: it may be several items.
+/// Returns an example for the message: a list with the given text as its only item. Only a text in
+/// place of a list of texts gets an example, and no text with a comma, which may be several items.
 fn example(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     let item = schema.get("items").and_then(Value::as_object)?;
     let text = value.as_str().filter(|text| kind(item) == "string" && !text.contains(','))?;

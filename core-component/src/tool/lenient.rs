@@ -14,10 +14,10 @@ use super::schema::{CLEARED_BY_NULL, TAKES_INTEGER};
 /// - the text of an integer, and a number without a fraction (JSON Schema 2020-12, validation, 6.1.1),
 ///   become the integer;
 /// - the text of a boolean, in any case, becomes the boolean;
-/// - an integer becomes its text in a field that takes ids of all toolsets: those of layers are integers;
+/// - an integer becomes its text in a field that takes ids of all toolsets: ids of layers are integers;
 /// - a date loses the space around it.
 ///
-/// A text field keeps every text: its value is never taken for something else.
+/// A text field keeps every text, even a text that looks like a number or a list.
 pub(super) fn rewrite(schema: &Map<String, Value>, object: &mut Map<String, Value>) {
     let required: Vec<_> = required(schema).collect();
     for (name, property) in properties(schema) {

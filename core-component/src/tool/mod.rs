@@ -48,7 +48,7 @@ pub(crate) trait Tool {
     fn run(call: &Call<'_>, input: Self::Input) -> Result<Self::Output, Self::Error>;
 }
 
-/// One call of a tool: what the tool's function gets besides its input.
+/// One call of a tool: all that the tool's function gets besides its input.
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,

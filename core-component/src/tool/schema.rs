@@ -71,8 +71,8 @@ fn is_uuid_v4(text: &str) -> bool {
 /// with null.
 pub(super) const CLEARED_BY_NULL: &str = "clearedByNull";
 
-/// Marks a text field that also takes an integer, as its text. Only the check sees this keyword,
-/// too.
+/// Marks a text field that also takes an integer, which becomes its text. This keyword, too, is removed
+/// from the listed schema.
 pub(super) const TAKES_INTEGER: &str = "takesInteger";
 
 /// Returns the schema of an input in the form that clients see.
@@ -94,7 +94,7 @@ pub(super) fn of_checked<T: JsonSchema>() -> Map<String, Value> {
 /// required, even if it may be null.
 pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    // `minimum: 0` of a count says nothing new.
+    // A count is never negative, so `minimum: 0` would only make the schema longer.
     of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
         schema.remove("minimum");
         unwrap_description(schema);
@@ -133,7 +133,7 @@ fn simplify(schema: &mut Schema) {
         for (name, property) in properties.iter_mut() {
             let optional = !required.iter().any(|required| required == name);
             if let Value::Object(property) = property {
-                // A default of null, [] or {} says nothing new.
+                // A default of null, [] or {} tells no more than that the field may be left out.
                 let says_nothing =
                     |value: &Value| value.is_null() || [json!([]), json!({})].contains(value);
                 property.retain(|keyword, value| keyword != "default" || !says_nothing(value));
@@ -173,8 +173,8 @@ fn without_null(property: &mut Map<String, Value>, optional: bool) {
     property.insert("anyOf".into(), json!([value, {"type": "null"}]));
 }
 
-/// Removes `required`: these fields are always present, and the schemas of a toolset have a maximum
-/// length.
+/// Removes `required`, to keep the schemas of a toolset below their maximum length. These fields are
+/// always present.
 pub(crate) fn without_required(schema: &mut Schema) {
     schema.remove("required");
 }

@@ -15,8 +15,8 @@ use crate::time::Timestamp;
 /// The most texts of a batch.
 pub(super) const MAX_TEXTS: usize = 32;
 
-/// The pause after the first error of an embedder, in milliseconds. Each further error doubles the pause,
-/// up to `MAX_PAUSE`. An answer with vectors resets it.
+/// The pause after the first error of an embedder, in milliseconds. Each further error doubles the
+/// pause, up to `MAX_PAUSE`. An answer with vectors resets it.
 const PAUSE: i64 = 60_000;
 const MAX_PAUSE: i64 = 60 * PAUSE;
 
@@ -24,18 +24,19 @@ const MAX_PAUSE: i64 = 60 * PAUSE;
 pub(super) struct Document {
     pub key: i64,
     pub version: i64,
-    /// The number and the beginning of each text, in the order of the entries.
+    /// The number of each text, see `number_of`, and the beginning of the text. In the order of the
+    /// entries.
     pub texts: Vec<(i64, String)>,
 }
 
 /// A batch of texts for an embedder.
 pub(crate) struct Batch {
-    /// The digest of the texts. An answer has to name it.
+    /// The digest of the texts, which an answer has to repeat.
     pub digest: String,
     pub texts: Vec<String>,
 }
 
-/// A collection, an embedder and the moment of the call.
+/// The collection and the embedder that a batch is for, and the moment of the call.
 pub(crate) struct Of<'a> {
     pub storage: &'a dyn Storage,
     pub place: &'a Place,
@@ -65,8 +66,9 @@ pub(crate) enum Answered {
 }
 
 /// Stores the texts of documents that were read, removes documents that are gone, and chooses the next
-/// batch, with a lease of `seconds`. `None` if none of the texts waits for a vector, a host has a
-/// lease, or the embedder rests after an error.
+/// batch. The batch is leased for `seconds`: until then or until the answer, no other call gets a batch
+/// of the collection. `None` if no text waits for a vector, another call has a lease, or the embedder
+/// has a pause after an error.
 pub(super) fn claim(
     of: &Of<'_>,
     documents: &[Document],
@@ -116,7 +118,8 @@ fn claim_in(
     claimed.transpose()
 }
 
-/// Stores the texts of a version of a document. Removes the vectors of texts that it no longer has.
+/// Stores the texts of a version of a document. Removes the vectors of texts that the document no
+/// longer has.
 fn keep(transaction: &dyn Transaction, collection: i64, document: &Document) -> Result<(), Error> {
     let Document { key, version, texts } = document;
     let of = [collection, *key].map(Value::Integer);
@@ -207,8 +210,8 @@ fn choose(
 }
 
 /// Takes the answer to a batch: stores its vectors, or begins a pause. A text that was removed
-/// meanwhile gets no vector. `None` if the embedder is not being asked for this batch of the
-/// collection.
+/// meanwhile gets no vector. `None` if `batch` is not the digest of the batch that the embedder was
+/// asked for last.
 ///
 /// # Errors
 ///
@@ -249,8 +252,8 @@ pub(crate) fn answer(
 ///
 /// # Errors
 ///
-/// The reason in words, if their number is not that of the texts, a value is not finite, or they do not
-/// all have the dimension of the stored vectors.
+/// The reason in words, if there are more or fewer vectors than texts, a value is not finite, or the
+/// vectors do not all have the dimension of the stored vectors.
 fn checked(
     collection: &Collection,
     model: &str,

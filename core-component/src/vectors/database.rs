@@ -27,8 +27,9 @@ pub(super) struct Collection {
 }
 
 impl Collection {
-    /// Whether a host, this one included, has a lease of a batch, or the embedder rests after an error.
-    /// An end later than [`MAX_LEASE`] from now comes from a wrong clock and does not count.
+    /// Whether no batch may be claimed now: a host waits for the answer to a batch, or the embedder has
+    /// a pause after an error. A lease that ends later than [`MAX_LEASE`] from now comes from a wrong
+    /// clock and does not count.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         (1..=MAX_LEASE).contains(&self.leased_until.saturating_sub(now.milliseconds()))
     }
@@ -40,7 +41,7 @@ pub(super) fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// The collection of this name with a model.
+/// Returns the collection of this name for a model.
 pub(super) fn find(
     transaction: &dyn Transaction,
     name: &str,
@@ -133,7 +134,7 @@ fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Error> {
     DATABASE.texts(transaction, &statement(sql, []))
 }
 
-/// Removes documents of a collection.
+/// Removes documents of a collection, with their vectors.
 pub(super) fn remove(
     transaction: &dyn Transaction,
     collection: &Collection,
@@ -161,7 +162,7 @@ pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, name: &str) -> Re
     remove_collections(storage, place, Which::Of(name)).map(drop)
 }
 
-/// Removes all collections of a place except these.
+/// Removes all collections of a place except `names`.
 pub(crate) fn keep(
     storage: &dyn Storage,
     place: &Place,

@@ -3,9 +3,9 @@
 //!
 //! An entry of any toolset may have a vector for each embedder. The vector belongs to a text of a
 //! document in a collection. Documents and collections are those of the index. A text has a number, see
-//! [`number_of`](crate::digest::number_of). The vectors are in a derived database of their own: making
-//! the index anew costs only time, making vectors anew may cost money. Without vectors, a search finds
-//! entries by words only.
+//! [`number_of`](crate::digest::number_of). The vectors are not in the index's database: making the
+//! index again costs only time, but making vectors again may cost money. Without vectors, a search
+//! finds entries by words only.
 //!
 //! A tool that writes entries stores no vectors. A pass over the entries of an owner (a search without
 //! a query) finds the texts that wait, and removes the vectors of documents that are gone. The pass
@@ -55,7 +55,7 @@ impl<'a> OfCollection<'a> {
             Task::Compare(comparison) => {
                 match Similarities::read(storage, place, collection, comparison, budget, admits) {
                     Ok(similarities) => Self::Compared(similarities),
-                    // An answer by words is better than none.
+                    // A search by words alone is better than an error.
                     Err(error) => {
                         if is_damaged(&error) {
                             comparison.warn(format!("no vectors were compared: {}", error.message));
@@ -95,7 +95,7 @@ impl<'a> OfCollection<'a> {
         }
     }
 
-    /// Notes that a document exists.
+    /// Notes that a document exists, so that its vectors are kept.
     pub fn see(&mut self, document: i64) {
         if let Self::Noted(noted) = self {
             noted.see(document);

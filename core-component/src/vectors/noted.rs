@@ -1,4 +1,5 @@
-//! The texts of a collection that wait for vectors.
+//! The texts of a collection that wait for vectors. A pass over the documents of the collection notes
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +16,12 @@ use crate::storage::{Error, ErrorCode, Place, Storage};
 /// After this many texts or documents, a pass reads no further document.
 const ENOUGH: usize = 4 * MAX_TEXTS;
 
-/// The texts of a collection that wait for vectors, as far as a pass has come.
+/// The texts of a collection that wait for vectors, as far as a pass over the documents has read them.
 pub(crate) struct Noted<'a> {
     waiting: &'a Waiting,
     stored: BTreeMap<i64, Stored>,
-    /// The fewest failures of a text that the embedder did not take. Only documents with such a text
-    /// are read again.
+    /// The fewest failures of any text that the embedder refused. Of the documents with refused texts,
+    /// only those with this number of failures are read again.
     least_failures: i64,
     seen: BTreeSet<i64>,
     documents: Vec<Document>,
@@ -30,7 +31,7 @@ pub(crate) struct Noted<'a> {
     texts: usize,
 }
 
-/// The version of a document that the database has, and whether its texts wait.
+/// The version of a document that the database has, and whether its texts wait for vectors.
 struct Stored {
     version: i64,
     waits: Waits,
@@ -39,14 +40,14 @@ struct Stored {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waits {
     No,
-    /// Only for texts that the embedder did not take. The number is the fewest failures of one of them.
+    /// Only texts that the embedder refused wait. The number is the fewest failures of such a text.
     ForFailed(i64),
     Yes,
 }
 
 impl<'a> Noted<'a> {
-    /// Reads which documents have texts that wait. `None` if a host has a lease of a batch, the embedder
-    /// rests, or the database cannot be read; `waiting` then has the error.
+    /// Reads which documents have texts that wait. `None` if no batch may be claimed now, or if the
+    /// database cannot be read: then `waiting` has the error.
     pub(super) fn open(
         storage: &dyn Storage,
         place: &Place,
@@ -56,7 +57,7 @@ impl<'a> Noted<'a> {
         let stored = match read(storage, place, name, waiting) {
             Ok(Found::Leased) => return None,
             Ok(Found::Documents(documents)) => documents,
-            // All texts wait then. Claiming a batch makes the database.
+            // There is no database yet, so all texts wait. Claiming a batch creates the database.
             Err(error) if error.code == ErrorCode::NotFound => BTreeMap::new(),
             Err(error) if is_damaged(&error) => {
                 if waiting.lease.is_some() {
@@ -107,8 +108,8 @@ impl<'a> Noted<'a> {
         }
     }
 
-    /// Whether a version of a document has texts that wait and that the pass takes. If so, notes that
-    /// its owner has texts that wait.
+    /// Whether the pass collects texts of this version of a document. If so, notes that the document's
+    /// owner has texts that wait.
     fn waits(&self, document: i64, version: i64) -> bool {
         let waits = match self.stored.get(&document) {
             Some(stored) if stored.version == version => stored.waits,
@@ -135,7 +136,7 @@ impl<'a> Noted<'a> {
     }
 
     /// Claims a batch of the noted texts, if the pass is to claim one and has not done so yet. If
-    /// `is_whole`, documents that were not seen are removed with it.
+    /// `is_whole`, this also removes documents that were not seen.
     pub(super) fn end(self, storage: &dyn Storage, place: &Place, name: &str, is_whole: bool) {
         let Self { waiting, stored, seen, documents, .. } = self;
         let gone: BTreeSet<i64> = if is_whole {
@@ -161,7 +162,7 @@ impl<'a> Noted<'a> {
 }
 
 enum Found {
-    /// Another host has a batch, or the embedder rests.
+    /// Another host has a batch, or the embedder has a pause after an error.
     Leased,
     Documents(BTreeMap<i64, Stored>),
 }

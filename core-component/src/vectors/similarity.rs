@@ -15,8 +15,8 @@ use crate::storage::{Error, Place, Storage};
 /// How many bytes of vectors are read at once.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The most texts of a collection that are candidates because of their vectors. Texts of which it is
-/// not known whether they can be hits count separately, up to `MAX_UNKNOWN`.
+/// The most texts of a collection that are candidates because of their vectors. If it is not known
+/// whether a text can be a hit, it counts separately, up to `MAX_UNKNOWN`.
 const MAX_NEAREST: usize = 50;
 const MAX_UNKNOWN: usize = 1_000;
 
@@ -25,7 +25,8 @@ const MAX_UNKNOWN: usize = 1_000;
 pub(crate) struct Similarity {
     /// The cosine of the angle between both vectors.
     pub cosine: f64,
-    /// Whether the entry is one of the nearest, which can be hits without a word of the query.
+    /// Whether the entry's vector is one of the nearest: then the entry can be a hit without a word of
+    /// the query.
     pub is_nearest: bool,
 }
 
@@ -34,7 +35,7 @@ pub(crate) struct Similarity {
 pub(crate) struct Similarities {
     of_texts: BTreeMap<i64, f64>,
     nearest: BTreeSet<i64>,
-    /// The version of each document, and the texts of its entries.
+    /// The version of each document, and the numbers of its entries' texts.
     documents: BTreeMap<i64, (i64, Vec<i64>)>,
 }
 
@@ -45,8 +46,8 @@ enum Compared {
 }
 
 impl Similarities {
-    /// Compares the vectors of a collection with that of the query, as far as the budget goes. `admits`
-    /// says whether a document can be a hit; `None` if that is not known.
+    /// Compares the vectors of a collection with the vector of the query, until the budget is used up.
+    /// `admits` says whether a document can be a hit; `None` if that is not known.
     pub(super) fn read(
         storage: &dyn Storage,
         place: &Place,
@@ -95,7 +96,7 @@ impl Similarities {
     }
 
     pub fn of_text(&self, text: &str) -> Option<Similarity> {
-        // Most collections have no vectors: their texts need no number.
+        // Most collections have no vectors. Then the text need not be hashed to get its number.
         if self.of_texts.is_empty() { None } else { self.of(number_of(database::cut(text))) }
     }
 
@@ -107,7 +108,7 @@ impl Similarities {
         self.texts(document, version).iter().any(|text| self.nearest.contains(text))
     }
 
-    /// Whether the vectors of a document are of another version of it.
+    /// Whether the stored vectors are those of another version of the document.
     pub fn is_outdated(&self, document: i64, version: i64) -> bool {
         self.documents.get(&document).is_some_and(|(of, _)| *of != version)
     }

@@ -24,8 +24,8 @@ pub(super) fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
 }
 
 /// - `vector_collections` has a row for each collection and model. All its vectors have one dimension.
-///   Until `leased_until`, in milliseconds since 1970, a host has a lease or the embedder rests.
-///   `asked` are the documents and the texts of the batch that the embedder is asked for.
+///   Until `leased_until`, in milliseconds since 1970, no batch may be claimed: a host waits for an
+///   answer, or the embedder has a pause. `asked` are the documents and texts of the current batch.
 /// - `vector_documents` has the texts of each version of a document that was read, in the order of its
 ///   entries.
 /// - `vectors` has a row for each of these texts. `numbers` is null while the text waits for its

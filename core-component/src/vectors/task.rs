@@ -1,4 +1,4 @@
-//! The task of a pass over entries, as far as vectors go.
+//! How a pass over entries uses vectors. A pass is a search, or it only collects texts for an embedder.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -8,9 +8,9 @@ use crate::ranking::Vector;
 use crate::storage::Error;
 use crate::time::Timestamp;
 
-/// The task of a pass over entries, as far as vectors go.
+/// How a pass over entries uses vectors.
 pub(crate) enum Task {
-    /// Nothing: there is no embedder.
+    /// Not at all: there is no embedder.
     None,
     /// A search compares stored vectors with the vector of its query.
     Compare(Comparison),
@@ -95,10 +95,10 @@ pub(crate) struct Waiting {
     pub(super) now: Timestamp,
     /// The number of the only owner to look at.
     only: Option<i64>,
-    /// The lease of a batch, in seconds. Without one, the pass only finds the owners with texts that
-    /// wait.
+    /// For how many seconds a claimed batch is leased. `None` if the pass claims no batch, and only
+    /// finds the owners with texts that wait.
     pub(super) lease: Option<u32>,
-    /// Whether texts that the embedder did not take count as waiting.
+    /// Whether texts that the embedder refused count as waiting.
     pub(super) takes_failed: bool,
     owner: Cell<i64>,
     owners: RefCell<BTreeSet<i64>>,
@@ -130,8 +130,8 @@ impl Waiting {
         Self::new(model, now)
     }
 
-    /// A pass that claims a batch of an owner with a lease of `seconds`. Without `takes_failed`, texts
-    /// that the embedder did not take are left out.
+    /// A pass that claims a batch of an owner with a lease of `seconds`. If `takes_failed` is false,
+    /// texts that the embedder refused are left out.
     pub fn for_batch(
         model: &str,
         now: Timestamp,
@@ -152,7 +152,7 @@ impl Waiting {
         self.owners.borrow().iter().copied().collect()
     }
 
-    /// Whether texts were left out that the embedder did not take.
+    /// Whether texts were left out because the embedder refused them.
     pub fn has_failed(&self) -> bool {
         self.has_failed.get()
     }

@@ -28,7 +28,7 @@ pub(crate) fn fold(text: &str) -> String {
     folded
 }
 
-/// Returns the length in bytes of the longest prefix whose bytes are all of a kind.
+/// Returns the length in bytes of the longest prefix for whose bytes `is_of_kind` is true.
 fn end_of(text: &str, is_of_kind: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(|byte| !is_of_kind(byte)).unwrap_or(text.len())
 }
@@ -60,9 +60,8 @@ mod tests {
         }
     }
 
-    /// `records/sqlite` looks for a folded term in `lower(content)`, too. A term that is there is
-    /// also in the folded text. For that text is `lower(content)` folded, and folding leaves the
-    /// term as it is.
+    /// A search in the database of records also looks for a folded term in `lower(content)`. A term
+    /// that is there must be in the folded content, too: folding must not change a folded term.
     #[test]
     fn folding_a_folded_text_changes_nothing() {
         for character in '\0'..=char::MAX {

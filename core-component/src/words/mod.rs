@@ -27,8 +27,7 @@ fn each_folded_word(folded: &str, mut found: impl FnMut(&str)) {
     if folded.is_ascii() {
         return ascii_words(folded).for_each(found);
     }
-    // A word never has a space in it. Most parts of a text between spaces are ASCII, which is
-    // faster.
+    // A word never has a space in it. Most parts between spaces are ASCII, which can be divided faster.
     for part in folded.split_ascii_whitespace() {
         if part.is_ascii() {
             ascii_words(part).for_each(&mut found);
@@ -48,8 +47,8 @@ fn without_marks(part: &str) -> &str {
     part.trim_matches(|c: char| c.is_ascii_punctuation())
 }
 
-/// Whether a character is a letter or digit between which and any other such character Unicode has
-/// no word boundary. That holds for letters of Latin, Greek, Cyrillic and Arabic.
+/// Whether a character is an ASCII digit, or a letter of Latin, Greek, Cyrillic or Arabic. Unicode has
+/// no word boundary between two such characters.
 fn is_never_divided(character: char) -> bool {
     match character {
         '\0'..='\u{7f}' => character.is_ascii_alphanumeric(),
@@ -120,7 +119,8 @@ mod tests {
         }
     }
 
-    /// The two ways must agree, because a text and a query may take different ones.
+    /// A text of ASCII only is divided by other code. Both must agree, because a query may be ASCII
+    /// where the text is not.
     #[test]
     fn words_of_ascii_are_the_same_beside_other_letters() {
         let text = "a_b c.d 1,2 don't x-y v1.2.3 (e.g. this) a:b 3a a3 --";
@@ -144,7 +144,8 @@ mod tests {
         }
     }
 
-    /// The two ways must agree, because a part may be all letters in one text only.
+    /// A part of letters only is divided by faster code. Both must agree, because a query may have the
+    /// same word without marks.
     #[test]
     fn words_between_marks_are_the_words_of_unicode() {
         for part in [

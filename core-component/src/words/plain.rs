@@ -205,8 +205,7 @@ fn is_simple(character: char) -> bool {
         )
 }
 
-/// Whether a character is a letter, a digit or a mark that always belongs to one word together with
-/// such neighbours.
+/// Whether a character is a letter, a digit or a mark. No word ends between two such characters.
 pub(crate) fn is_letter(character: char) -> bool {
     character.is_ascii_alphanumeric()
         || is_of_simple_script(character) && character.is_alphanumeric()
@@ -258,7 +257,7 @@ mod tests {
     fn every_character_has_one_plain_form_in_each_form_of_unicode() {
         let composed = ComposingNormalizerBorrowed::new_nfkc();
         let decomposed = DecomposingNormalizerBorrowed::new_nfd();
-        // Beyond, nearly all are unassigned.
+        // Nearly all characters beyond this range are unassigned.
         for character in '\0'..='\u{3ffff}' {
             let text = format!("и{character}カ{character}e");
             let expected = plain(&text);

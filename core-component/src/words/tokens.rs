@@ -1,5 +1,5 @@
-//! Divides a text into tokens for the ranked search: words, and other terms that a word is found
-//! by.
+//! Divides a text into tokens for the ranked search: words, and further terms by which a word is found,
+//! such as its parts.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn ascii_tokens(text: &str, plain: &str, found: &mut impl FnMut(&str, Role)) {
     }
 }
 
-/// Finds the tokens of a part of a text without spaces.
+/// Finds the tokens of a part of a text between two spaces.
 fn tokens(
     Plain { text, joints }: &Plain,
     singles: &mut BTreeSet<String>,
@@ -187,9 +187,9 @@ impl Script {
     }
 }
 
-/// Finds the pairs of neighbouring characters or syllables of a run; a run of one is a word. Then
-/// finds the single ones that may be words: each Han character, a Hangul syllable that begins the
-/// run, and each syllable of the other scripts.
+/// Finds the pairs of neighbouring characters or syllables of a run. A run of only one is a word. Then
+/// finds the single characters and syllables that may be words: each Han character, a Hangul syllable
+/// that begins the run, and each syllable of the other scripts.
 fn in_pairs(
     run: &str,
     singles: &mut BTreeSet<String>,
@@ -399,7 +399,8 @@ mod tests {
         }
     }
 
-    /// The two ways must agree, because a text and a question may take different ones.
+    /// A text of ASCII only is divided by other code. Both must agree, because a question may be ASCII
+    /// where the text is not.
     #[test]
     fn tokens_of_ascii_are_the_same_beside_other_letters() {
         for text in

@@ -1,7 +1,7 @@
-//! A fast reader for the form in which we write indexes: a mapping whose values are lists. A list
-//! is `[]`, or it has mappings in block style whose values are plain words.
+//! A fast reader for the form in which the core writes index files: a mapping whose values are lists. A
+//! list is `[]`, or it has mappings in block style whose values are plain words.
 //!
-//! For a long index, this reader is many times faster than the parser. It returns the same nodes.
+//! For a long index file, this reader is many times faster than the parser. It returns the same nodes.
 
 use std::ops::Range;
 

@@ -58,8 +58,8 @@ impl Node {
         )
     }
 
-    /// Whether the value is a list of mappings in block style, each of which begins right after `-
-    /// `. After splices into such a list, the resulting text need not be checked.
+    /// Whether the value is a list of mappings in block style that each begin right after the dash and
+    /// one space. Splices into such a list need no check of the resulting text.
     pub fn is_list_of_blocks(&self, text: &str) -> bool {
         let is_block = |item: &Node| {
             let before = text[..item.span.start].rsplit('\n').next().unwrap_or_default();

@@ -55,7 +55,8 @@ enum Contents {
 
 struct Builder<'a> {
     text: &'a str,
-    /// The byte offset of each character. Empty if the text is ASCII: then both are the same.
+    /// The byte offset of each character. Empty if the text is ASCII: then a character's index is its
+    /// offset.
     offsets: Vec<u32>,
     open: Vec<Open>,
     nodes_left: usize,
@@ -113,8 +114,7 @@ impl<'a> Builder<'a> {
             let message = format!("collections are nested more than {MAX_DEPTH} deep");
             return Err(self.error(range.start, &message));
         }
-        // The span of a block collection's start is empty: the collection has no bracket of its
-        // own.
+        // The start of a block collection has an empty span, because no bracket begins it.
         self.open.push(Open { start: range.start, is_flow: !range.is_empty(), contents });
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::{Error, ErrorCode};
 /// The key of a call that must be made only once, even if its client repeats it to another host.
 ///
 /// A medium whose commits are transactions stores the key with the first commit of the call, unless an
-/// earlier call has stored it: then the commit fails. Other media ignore it.
+/// earlier call has stored it: then the commit fails. Other media ignore the key.
 #[derive(Debug)]
 pub struct CallKey {
     text: String,

@@ -64,8 +64,8 @@ pub enum Change {
         area: Area,
         /// The path of the document in that area.
         from: String,
-        /// The path of the backup in that area. The backup gets the permission bits of the
-        /// document; in a private place, those of its owner alone.
+        /// The path of the backup in that area. The backup gets the permission bits of the document; in
+        /// a private place, only the bits of its owner.
         to: String,
         /// The version that the document at `from` must have.
         expects: String,
@@ -247,8 +247,8 @@ pub fn already_exists(path: &str) -> Error {
     Error::new(ErrorCode::AlreadyExists, message)
 }
 
-/// Checks that no path is written or removed twice, and that no change writes a document at a
-/// directory of another's path. The source of a copy does not count: a backup and a change of the
+/// Checks that no path is written or removed twice, and that no document is written where another path
+/// of the commit has a directory. The source of a copy does not count: a backup and a change of the
 /// same document belong together.
 ///
 /// # Errors

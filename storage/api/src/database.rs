@@ -7,15 +7,15 @@ use super::error::Error;
 pub enum Kind {
     /// The only copy of its contents. Its writers hold the lock of the place.
     Kept,
-    /// A database that can be rebuilt from documents, for example a search index. A file beside the
-    /// lock of the place, or rows on the place's server. It is never synced, and may be deleted at any
-    /// time. Its writers take only the database's own lock, and fail at once if another writer holds
-    /// that lock.
+    /// A database that can be rebuilt from documents, for example a search index. It is a file beside
+    /// the lock of the place, or rows on the place's server. It is never synced, and may be deleted at
+    /// any time. Its writers take only the database's own lock, and fail at once if another writer
+    /// holds that lock.
     Derived,
 }
 
 /// The value of a column or a parameter. NaN is stored as null. A text that is not UTF-8 is read as a
-/// blob, so that it makes no other row unreadable.
+/// blob, so that a query can still read it and the other rows.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the names are SQL's")]
 pub enum Value {
@@ -112,7 +112,7 @@ pub trait Transaction {
     ///
     /// # Errors
     ///
-    /// Those of [`execute`](Transaction::execute); `too-large` if the result exceeds the host's
+    /// The errors of [`execute`](Transaction::execute); `too-large` if the result exceeds the host's
     /// limit.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
@@ -131,6 +131,6 @@ pub trait Transaction {
     /// # Errors
     ///
     /// `nested` for a second commit, which changes nothing. After `io` the commit may have happened.
-    /// After any other error it was rolled back: `busy` where others read for too long, `no-space`.
+    /// After any other error it was rolled back: `busy` if readers did not end in time, `no-space`.
     fn commit(&self) -> Result<(), Error>;
 }

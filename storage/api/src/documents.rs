@@ -92,7 +92,7 @@ pub trait Documents {
 ///
 /// # Errors
 ///
-/// `invalid-path` if the path exists but is not a document; the others of
+/// `invalid-path` if the path exists but is not a document; the other errors of
 /// [`stat`](Documents::stat).
 pub fn has_document(
     tree: &(impl Documents + ?Sized),

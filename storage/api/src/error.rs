@@ -22,22 +22,22 @@ pub enum ErrorCode {
     AlreadyExists,
     /// The document does not have the version that the change expects.
     VersionMismatch,
-    /// The host does not grant this.
+    /// The host does not grant the thing that the call asks for.
     NotGranted,
     /// The medium is full.
     NoSpace,
     /// The medium or the place can only be read.
     ReadOnly,
-    /// The operating system refuses.
+    /// The operating system refuses the access.
     Permission,
     /// The data exceeds a limit of the call or of the host.
     TooLarge,
     /// A tree cannot hold this path.
     InvalidPath,
-    /// Others held the lock for longer than the host waits.
+    /// Another caller held the lock for longer than the host waits.
     Busy,
-    /// The call holds something that excludes this: the lock of another place, a writer or a
-    /// transaction.
+    /// The call already holds something that excludes this operation: the lock of another place, a
+    /// writer or a transaction.
     Nested,
     /// The call was cancelled.
     Cancelled,
