@@ -1,4 +1,4 @@
-//! The methods that look at the granted places without a call of a tool.
+//! The methods that access granted places without calling a tool.
 
 use super::AgentMemory;
 use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement};
@@ -13,8 +13,8 @@ impl AgentMemory {
     }
 
     /// The directory of the place with this label; if the place is a file, the directory of that file.
-    /// `None` if the place is not granted, or is a family or on a database server. The part of the path
-    /// that existed when the memory was built is canonical.
+    /// `None` if the place is not granted, is a family of places, or is on a database server. The part
+    /// of the path that existed when the memory was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.own.storage.place_directory(label)
     }
@@ -85,8 +85,8 @@ impl AgentMemory {
         on_a_blocking_thread(move || database.query(&statement, max_rows)).await
     }
 
-    /// Runs SQLite's own check on a kept database of the place that is granted under a label. Returns its
-    /// complaints, at most twenty; none if the database is sound.
+    /// Runs SQLite's `quick_check` on a kept database of the place that is granted under a label.
+    /// Returns at most 20 complaints, and none for a sound database.
     ///
     /// # Errors
     ///
@@ -111,12 +111,12 @@ impl AgentMemory {
         .await
     }
 
-    /// Tries whether the named places take writes, on a blocking thread. It creates a file and removes
-    /// it.
+    /// Checks that each named place can be written: creates a file in it, and removes the file. Runs on
+    /// a blocking thread.
     ///
     /// # Errors
     ///
-    /// The reason why one of the places takes no writes. The message may have a path.
+    /// The reason why one of the places cannot be written. The message may contain a path.
     #[cfg(feature = "http")]
     pub(crate) async fn check_writable(&self) -> Result<(), storage::Error> {
         let own = self.own.clone();
