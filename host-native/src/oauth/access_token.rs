@@ -33,7 +33,7 @@ pub(super) struct Header {
     crit: Option<IgnoredAny>,
 }
 
-/// What the claims of a token must contain.
+/// The values that the claims of a token must have.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub issuer: String,
@@ -44,7 +44,7 @@ pub(super) struct Expected {
 /// The subject of a valid token, and the end of its validity.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Accepted {
-    /// The claim `sub`: who the holder is for the issuer.
+    /// The claim `sub`, by which the issuer identifies the holder.
     pub subject: String,
     /// When the token expires, plus [`LEEWAY`] for clocks that differ.
     pub until: Timestamp,

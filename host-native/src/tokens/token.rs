@@ -24,14 +24,14 @@ pub struct NewToken {
     /// The name of the token's tenant in the database of the server. `None`: the tenant 0, to which
     /// everything without a named tenant belongs.
     pub tenant: Option<String>,
-    /// What the token reaches. If it has a tenant, `None` as the repositories means that it reaches no
-    /// repositories.
+    /// What the token reaches. If the token has a tenant, `None` in `reach.repositories` means no
+    /// repositories instead of all.
     pub reach: Reach,
     /// When the token expires. `None`: never.
     pub expires: Option<Timestamp>,
 }
 
-/// A subject of an authorization server, which comes with access tokens of that server.
+/// A holder of access tokens of an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
