@@ -51,7 +51,7 @@ impl DatabaseServer {
         self.labels.iter().find(|of| of.label == label)
     }
 
-    /// Who waits for the lock of a place, in the queue of this process.
+    /// Makes the [`Locker`] of a place, which waits in the queues of this process.
     pub(super) fn locker(&self, place: Place, tree: postgres::Tree) -> Locker {
         Locker { queues: self.queues.clone(), place, tree }
     }

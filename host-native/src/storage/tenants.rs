@@ -43,8 +43,8 @@ impl Storage {
         })
     }
 
-    /// Whether the database itself keeps tenants apart by row-level security, in addition to the
-    /// statements.
+    /// Whether row-level security of the database keeps tenants apart, in addition to the conditions in
+    /// the statements.
     ///
     /// # Errors
     ///

@@ -66,7 +66,7 @@ impl Writer {
         Writer(Box::new(backend))
     }
 
-    /// The same as [`Tree::lock_key`](super::Tree::lock_key).
+    /// The key of the writer's lock, as in [`Tree::lock_key`](super::Tree::lock_key).
     pub fn lock_key(&self) -> &LockKey {
         self.0.lock_key()
     }
