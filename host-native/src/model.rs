@@ -57,7 +57,7 @@ pub struct SummaryRequest {
     pub memories: Vec<String>,
     /// The most characters of a summary that is stored.
     pub max_characters: usize,
-    /// When the summary is given up.
+    /// When the memory stops waiting for the summary.
     #[serde(skip, default = "Instant::now")]
     pub deadline: Instant,
     /// The names of the models that may be asked.
