@@ -1,4 +1,4 @@
-//! The tools over HTTP: MCP's Streamable HTTP without sessions.
+//! The tools over HTTP: MCP's Streamable HTTP without a session.
 
 use super::authorization::{Authorization, Principal, pass};
 use super::connections::{self, Limits};

@@ -2,7 +2,7 @@
 //!
 //! One server speaks all protocol versions: 2026-07-28, where requests are stateless, and 2024-11-05 to
 //! 2025-11-25, where a client begins with `initialize`. Over standard input and output `initialize`
-//! begins a session; over HTTP there are no sessions. The server lists the component's tools for models
+//! begins a session; over HTTP there is no session. The server lists the component's tools for models
 //! unchanged, in the component's order.
 //!
 //! A tool's error is a result with `isError` and the error's JSON as text, so that a model can

@@ -34,7 +34,7 @@ pub(super) type Request = RequestContext<RoleServer>;
 pub(super) enum Transport {
     /// One connection for all messages of one client.
     Stdio,
-    /// HTTP, without sessions. In protocol versions before 2026-07-28, the server sends a client only
+    /// HTTP, without a session. In protocol versions before 2026-07-28, the server sends a client only
     /// answers, and no notifications.
     #[cfg(feature = "http")]
     Http(Metrics),
