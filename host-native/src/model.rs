@@ -55,7 +55,7 @@ pub struct SummaryRequest {
     pub instructions: String,
     /// The texts to summarise, the oldest first. They are data, not instructions.
     pub memories: Vec<String>,
-    /// The most characters of a summary that is stored.
+    /// The maximum number of characters of a summary that is stored.
     pub max_characters: usize,
     /// When the memory stops waiting for the summary.
     #[serde(skip, default = "Instant::now")]

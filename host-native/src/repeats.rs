@@ -11,10 +11,10 @@ use tokio::sync::watch;
 /// How long an answer is remembered.
 const REMEMBERED: Duration = Duration::from_hours(24);
 
-/// The most keys that are remembered. The oldest is forgotten first.
+/// The maximum number of keys that are remembered. The oldest key is forgotten first.
 const MAX_KEYS: usize = 10_000;
 
-/// The most bytes of answers that are remembered.
+/// The maximum size of all remembered answers in bytes.
 const MAX_BYTES: usize = 32 << 20;
 
 type Answer = Result<Outcome, CallError>;

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 impl AgentMemory {
-    /// The storage of all places.
     #[cfg(all(feature = "cli", feature = "postgres"))]
     pub(crate) fn storage(&self) -> &storage::Storage {
         &self.own.storage
@@ -19,7 +18,8 @@ impl AgentMemory {
         self.own.storage.place_directory(label)
     }
 
-    /// The places that the registry of a family lists, by name, also those that cannot be opened.
+    /// The places that the registry of a family lists, by name. Places that cannot be opened are
+    /// listed, too.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl AgentMemory {
         self.own.storage.lock_registry(label, timeout).await
     }
 
-    /// Runs a read-only statement on a kept database of the place that is granted under a label, and
-    /// returns at most `max_rows` rows.
+    /// Runs a read-only statement on a kept (not derived) database of the place that is granted under a
+    /// label, and returns at most `max_rows` rows.
     ///
     /// Do not open the database's file with another SQLite library in the same process: when it closes
     /// the file, the locks of this library are lost. Dropping the future interrupts the statement.
@@ -85,8 +85,8 @@ impl AgentMemory {
         on_a_blocking_thread(move || database.query(&statement, max_rows)).await
     }
 
-    /// Runs SQLite's `quick_check` on a kept database of the place that is granted under a label.
-    /// Returns at most 20 complaints, and none for a sound database.
+    /// Runs SQLite's `quick_check` on a kept (not derived) database of the place that is granted under
+    /// a label. Returns at most 20 complaints, and none for a sound database.
     ///
     /// # Errors
     ///

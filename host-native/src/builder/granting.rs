@@ -62,7 +62,7 @@ impl Granting<'_> {
         Ok(())
     }
 
-    /// Puts the places without a path on a database server.
+    /// Puts the places without a path in the settings on a database server.
     #[cfg(feature = "postgres")]
     pub(super) fn set_server(
         &self,
@@ -133,7 +133,8 @@ impl Granting<'_> {
         self.grant_once_possible(wanted, path.unwrap_or_default())
     }
 
-    /// Grants a place. If the file system refuses it now, only the calls that need it fail.
+    /// Grants a place. If the file system refuses the grant now, only the calls that need the place
+    /// fail.
     fn grant_once_possible(&self, wanted: Wanted, directory: PathBuf) -> Result<(), BuildError> {
         match self.storage.grant_once_possible(wanted) {
             Ok(None) => Ok(()),

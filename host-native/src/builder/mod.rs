@@ -36,7 +36,7 @@ pub struct Builder {
     /// The names of the toolsets to mount. `None`: the default toolsets.
     toolsets: Option<Vec<String>>,
     allowed: Vec<PathBuf>,
-    /// `None`: the platform's directory for the data of programs.
+    /// The directory for data. `None`: the platform's directory for the data of programs.
     data_directory: Option<PathBuf>,
     /// The settings of toolsets: the toolset, the name and the value.
     settings: Vec<(String, String, Value)>,
@@ -108,8 +108,8 @@ impl Builder {
         self
     }
 
-    /// Grants a directory: the repository at this path and those below it. May be called again for
-    /// further directories.
+    /// Grants a directory: the repository at this path and all repositories below it. May be called
+    /// again for further directories.
     pub fn allow(mut self, directory: impl Into<PathBuf>) -> Builder {
         self.allowed.push(directory.into());
         self

@@ -62,7 +62,7 @@ impl Drop for Call {
     }
 }
 
-/// How a call waits for a lock or for the client, and how it is cancelled.
+/// Lets a call wait for a lock or for its client, and stop when its caller has cancelled it.
 pub(crate) struct Cancellation {
     runtime: Handle,
     /// Cancelled when the caller has dropped the call's future.

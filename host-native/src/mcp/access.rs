@@ -141,7 +141,7 @@ impl Server {
     }
 }
 
-/// The most bytes of an idempotency key.
+/// The maximum size of an idempotency key in bytes.
 #[cfg(feature = "http")]
 const MAX_KEY: usize = 255;
 

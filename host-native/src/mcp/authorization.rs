@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most requests of one token in [`WINDOW`].
+/// The maximum number of requests of one token in [`WINDOW`].
 const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The time between two checks that the client of an open stream may still be answered.
+/// The time between two checks whether the client of an open stream still has a valid token.
 const CHECK: Duration = Duration::from_secs(5);
 
 /// The maximum number of subjects without a bound token that are logged.

@@ -7,7 +7,7 @@ use rmcp::model::{
 /// The only protocol version with batches: later versions have none.
 const VERSION: ProtocolVersion = ProtocolVersion::V_2025_03_26;
 
-/// The most messages of a batch.
+/// The maximum number of messages in a batch.
 pub(super) const MAX_MESSAGES: usize = 1_000;
 
 /// A message of a batch. If it cannot be read, the error is the answer to it, or `None` if it is a

@@ -45,7 +45,7 @@ const LIMITS: Limits = Limits { connections: 512, silence: Duration::from_secs(3
 /// How long open connections may take to end after the last answer.
 const HANGING_UP: Duration = Duration::from_secs(1);
 
-/// The most bytes of a refusal's text.
+/// The maximum size of a refusal's text in bytes.
 const MAX_REFUSAL: usize = 64 << 10;
 
 /// How to serve over HTTP.

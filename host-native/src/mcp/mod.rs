@@ -87,8 +87,8 @@ pub async fn serve_stdio(
 /// Serves one client, whose messages are lines of JSON, until its input ends, its output breaks, or
 /// `stop` is ready.
 ///
-/// Then calls in progress have at most 5 s to finish and be answered, and after them, summaries that
-/// models are writing have at most 5 s. Open subscriptions end at once.
+/// Then calls in progress have at most 5 s to finish and be answered. After them, summaries in progress
+/// have at most 5 s more. Open subscriptions end at once.
 ///
 /// # Errors
 ///

@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most open streams of all clients. A quarter of the connections is left for requests that are
-/// answered at once.
+/// The maximum number of open streams of all clients. A quarter of the connections is left for requests
+/// that are answered at once.
 const MAX: usize = 384;
 
-/// The most open streams of one token.
+/// The maximum number of open streams of one token.
 const MAX_OF_TOKEN: usize = 64;
 
 /// The open streams.

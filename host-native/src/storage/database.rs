@@ -72,11 +72,11 @@ impl Database {
 
     /// Begins a transaction. A database has at most one at a time.
     ///
-    /// A transaction that writes to a kept database joins the queue for the lock of its place now. On a
-    /// medium that can lock a part of a place (a scope), it locks only the scope of `mode`. The future
-    /// waits for that lock and, on this machine, for SQLite's own. Dropping the future ends the wait.
-    /// Under a `writer` of that place, the transaction shares the writer's lock. That lock is held
-    /// until both have ended.
+    /// A transaction that writes to a kept (not derived) database joins the queue for the lock of its
+    /// place now. On a medium that can lock a part of a place (a scope), it locks only the scope of
+    /// `mode`. The future waits for that lock and, on this machine, for SQLite's own. Dropping the
+    /// future ends the wait. Under a `writer` of that place, the transaction shares the writer's lock.
+    /// That lock is held until both have ended.
     ///
     /// # Errors
     ///

@@ -166,7 +166,7 @@ fn a_place_that_is_occupied_at_the_grant_opens_once_it_is_free() {
     fs::remove_dir(&file).unwrap();
     create_table(&open(&storage, true).unwrap());
     assert!(file.is_file());
-    // A path that no state of the file system allows is refused at once.
+    // A path that can never lead to a file is refused at once.
     assert_eq!(code(storage.grant_once_possible(wanted(&base.join("a/")))), ErrorCode::InvalidPath);
 }
 

@@ -230,8 +230,9 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// `invalid-path` if the registry's path or a fixed name is not possible, or if it overlaps with
-    /// another named place; `not-granted` if a fixed path is refused; `permission`.
+    /// `invalid-path` if the path of the registry or the name of a fixed place is not valid, or if a
+    /// path of the family overlaps with another named place; `not-granted` if the path of a fixed place
+    /// is refused; `permission`.
     pub fn grant_family(&self, family: FamilyGrant) -> Result<(), Error> {
         self.0.places.grant_family(family)
     }

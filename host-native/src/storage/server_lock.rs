@@ -7,7 +7,7 @@ use agent_memory_storage_postgres as postgres;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The queues of this process, by place and scope.
+/// The queues of this process, by place and scope. A scope is a part of a place.
 pub(super) type ScopeQueues = Queues<(Place, Option<String>)>;
 
 /// The lock of a place on a server, or of one of its scopes. A writer and a transaction of one call share

@@ -15,7 +15,7 @@ pub(super) trait WriterBackend: Debug + Send + Sync {
 
     fn lock_key(&self) -> &LockKey;
 
-    /// The writer's lock, which a transaction of a kept database may share.
+    /// The writer's lock, which a transaction of a kept (not derived) database may share.
     fn lock(&self) -> WriterLock;
 
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
