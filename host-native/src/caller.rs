@@ -10,11 +10,11 @@ use std::sync::Arc;
 /// empty.
 #[derive(Clone, Default)]
 pub struct Caller {
-    /// Further granted directories.
+    /// The source of further granted directories.
     pub roots: Option<Arc<dyn Roots>>,
     /// Models of the client. They are asked before those of the [`Builder`](crate::Builder).
     pub models: Vec<Arc<dyn Model>>,
-    /// What the client may use.
+    /// The agents, stores and repositories that the client may use.
     pub reach: Reach,
     /// The vector that an earlier [outcome](crate::Outcome::wants_vector) of this search asked for. Only
     /// a program that asks its embedder by itself sets it.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Description {
     /// The toolsets, in the order that users should see.
     pub toolsets: Vec<Toolset>,
-    /// The derived databases that each place has.
+    /// The derived databases that each place has, such as a search index. They can be rebuilt.
     #[serde(default)]
     pub derived_databases: Vec<DatabaseDescription>,
 }

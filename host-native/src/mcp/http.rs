@@ -262,7 +262,8 @@ fn metadata(oauth: Option<Arc<ResourceServer>>) -> Router {
     paths.iter().fold(Router::new(), add)
 }
 
-/// The origins of the server itself. It has no pages, but some clients name the server as their origin.
+/// The origins of the server itself, which are allowed. It has no pages, but some clients name the
+/// server as their origin.
 fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
     let names = ["localhost", "127.0.0.1", "[::1]"];
     names.into_iter().map(move |name| format!("http://{name}:{}", address.port()))

@@ -16,7 +16,7 @@ pub(super) struct ServerDocuments {
 }
 
 impl ServerDocuments {
-    /// The documents of a place with these databases.
+    /// The documents of a place. The names of its `databases` are reserved.
     pub fn new(reader: Reader, databases: &[String]) -> Self {
         ServerDocuments { reader, reserved: reserved_names(databases).into() }
     }

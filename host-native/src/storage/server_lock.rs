@@ -15,8 +15,8 @@ pub(super) type ScopeQueues = Queues<(Place, Option<String>)>;
 #[derive(Debug)]
 pub(super) struct ServerLock {
     pub lock: Arc<postgres::Lock>,
-    // Dropped after `lock`, so that its connection is free before the next writer of this process asks
-    // for one.
+    // Dropped after `lock`, so that the lock's connection is free before the next writer of this
+    // process asks for one.
     _turn: Turn,
 }
 
