@@ -36,12 +36,14 @@ pub enum Random {
 
 /// A call that has arrived and has not begun.
 ///
-/// Writers of the same client that arrive later wait until this call asks for its lock or is dropped.
+/// If the call may write, later writers of the same client wait until this call asks for its lock or is
+/// dropped.
 pub struct Arrival {
     pub(crate) now: Timestamp,
     pub(crate) zone: Arc<Zone>,
     pub(crate) seed: u64,
-    /// A writer's turn among those of its client that have arrived and have not asked for a lock yet.
+    /// The turn of a call that may write, among the writers of its client that have not asked for a
+    /// lock yet.
     ///
     /// Without it, two calls of one client could lock a tree in the wrong order, since calls read at
     /// different speeds before they ask for the lock. Writers of other clients do not wait for it: a
@@ -71,7 +73,8 @@ pub(crate) struct SameCall {
 }
 
 impl Arrival {
-    /// What the call needs to be run [again](Arrivals::again). `None` for a call that may write.
+    /// The values with which the call can be run [again](Arrivals::again). `None` for a call that may
+    /// write.
     pub(crate) fn repeatable(&self) -> Option<SameCall> {
         let same = || SameCall { now: self.now, zone: self.zone.clone(), seed: self.seed };
         self.writer_turn.is_none().then(same)
@@ -84,7 +87,7 @@ pub(crate) struct Arrivals {
     random: Random,
     zone: CallZone,
     arrived: Mutex<u64>,
-    /// The writers of each client.
+    /// The writers that have not asked for a lock yet, by client.
     writers: Queues<String>,
     calls: Queue,
 }
@@ -115,7 +118,8 @@ impl Arrivals {
         Arrival { now: *now, zone: zone.clone(), seed: *seed, writer_turn: None, call_turn }
     }
 
-    /// Receives a call that may write as a call of the client `writer`. `None` for one that only reads.
+    /// Receives a call. `writer` is the client of a call that may write, and `None` for a call that
+    /// only reads.
     pub(crate) fn receive(&self, writer: Option<String>) -> Arrival {
         // Under one lock, so that number, time and turn have the same order.
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);

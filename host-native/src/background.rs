@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The work in progress.
+/// Tasks that go on after the calls that began them have ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InProgress {
     pub(crate) tasks: TaskTracker,
-    /// Cancelled when the memory begins to close: polling ends, and a retry no longer waits.
+    /// Cancelled when the memory begins to close. Then polling ends, and retries no longer pause.
     pub(crate) closing: CancellationToken,
     /// Cancelled when the memory stops waiting for the work in progress, which then ends at once.
     pub(crate) end: CancellationToken,
@@ -17,8 +17,8 @@ pub(crate) struct InProgress {
 }
 
 impl InProgress {
-    /// Returns a handle for another memory: its tasks close together with these, but it polls for
-    /// follow-ups of its own.
+    /// Returns a handle for another memory. Its tasks end at the same close as these, but each memory
+    /// polls for its own follow-ups.
     pub(crate) fn beside(&self) -> InProgress {
         InProgress { polling: Arc::default(), ..self.clone() }
     }

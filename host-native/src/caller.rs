@@ -10,23 +10,23 @@ use std::sync::Arc;
 /// empty.
 #[derive(Clone, Default)]
 pub struct Caller {
-    /// Further granted directories.
+    /// The source of further granted directories.
     pub roots: Option<Arc<dyn Roots>>,
     /// Models of the client. They are asked before those of the [`Builder`](crate::Builder).
     pub models: Vec<Arc<dyn Model>>,
-    /// What the client may use.
+    /// The agents, stores and repositories that the client may use.
     pub reach: Reach,
     /// The vector that an earlier [outcome](crate::Outcome::wants_vector) of this search asked for. Only
     /// a program that asks its embedder by itself sets it.
     pub vector: Option<EmbeddedText>,
     /// A key that the client has made for this call and sends with its repetitions, such as a UUID. Of
-    /// all calls with one key in 24 hours, only the first is made, and the others get its answer. It has
-    /// no meaning for a tool that only reads.
+    /// all calls with one key in 24 hours, only the first is made, and the others get its answer. The
+    /// key has no effect on a tool that only reads.
     ///
-    /// A call that ended with an error is made anew, unless its message says that the change may have been
-    /// made. This process remembers 10,000 keys and 32 MiB of answers, of all tenants together. On a
-    /// database server the key is stored together with what the call changes, so that no other process
-    /// makes the call once more: it ends with [`CallError::Repeated`](crate::CallError::Repeated).
+    /// A call that ended with an error is made anew, unless its message says that the change may have
+    /// been made. This process remembers 10,000 keys and 32 MiB of answers, of all tenants together. A
+    /// database server stores the key together with the change, so that a repetition in another process
+    /// is not made, but ends with [`CallError::Repeated`](crate::CallError::Repeated).
     pub idempotency_key: Option<String>,
 }
 
@@ -40,8 +40,9 @@ pub struct Reach {
     /// The stores that the caller reaches. `None`: all. With exactly one, a request that names no store
     /// is for that store.
     pub stores: Option<Vec<String>>,
-    /// Canonical directories. The caller reaches only granted directories inside these; of a larger
-    /// grant, only the parts that are one of these. `None`: everything granted.
+    /// Canonical directories. The caller reaches the granted directories inside them. If a granted
+    /// directory contains one of them, the caller reaches only that part of it. `None`: everything
+    /// granted.
     pub repositories: Option<Vec<PathBuf>>,
     /// Whether the caller may only read: the tools that change something do not exist for it.
     pub read_only: bool,

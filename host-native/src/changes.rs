@@ -26,8 +26,8 @@ impl Changed {
     }
 }
 
-/// The changes that calls of one [`AgentMemory`](crate::AgentMemory) make from now on. It does not
-/// report changes by other processes.
+/// The changes that calls of one [`AgentMemory`](crate::AgentMemory) make from now on. Changes by other
+/// processes are not reported.
 #[derive(Debug)]
 pub struct Changes(Receiver<Arc<[String]>>);
 
@@ -42,7 +42,7 @@ impl Changes {
     }
 }
 
-/// Notifies all subscribers.
+/// Sends the changes of calls to all subscribers.
 pub(crate) struct Notifier(Sender<Arc<[String]>>);
 
 impl Notifier {

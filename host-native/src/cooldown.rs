@@ -1,4 +1,5 @@
-//! The cool-down of an embedder that gave no vector for a query.
+//! The cool-down of an embedder: after it gave no vector for a query, searches do not ask it for a
+//! while.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ impl Cooldown {
         self.end().is_some_and(|end| now < end)
     }
 
-    /// Begins a cool-down. Returns whether no cool-down lasted before.
+    /// Begins a cool-down, unless one has not ended yet. Returns whether it began.
     pub(crate) fn begin(&self, now: Instant) -> bool {
         let mut end = self.end();
         let is_new = end.is_none_or(|end| end <= now);

@@ -25,7 +25,7 @@ fn data_home() -> Option<PathBuf> {
     absolute("LOCALAPPDATA")
 }
 
-/// The XDG Base Directory Specification: a relative path is ignored.
+/// A relative path in the variable is ignored, as the XDG Base Directory Specification requires.
 #[cfg(not(any(target_os = "macos", windows)))]
 fn data_home() -> Option<PathBuf> {
     let below_home = || Some(std::env::home_dir()?.join(".local/share"));

@@ -16,7 +16,8 @@ pub struct DatabaseOptions {
     url: DatabaseUrl,
     connections: usize,
     tenant: i64,
-    /// The tenant whose rows row-level security lets through, in place of `tenant`. For tests.
+    /// For tests: row-level security lets through the rows of this tenant instead of the rows of
+    /// `tenant`.
     mistaken: Option<i64>,
 }
 
@@ -33,8 +34,8 @@ impl DatabaseOptions {
         self
     }
 
-    /// Sets the number of the tenant, 0 by default. For tests: callers are bound to a tenant by
-    /// [`AgentMemory::for_tenant`](crate::AgentMemory::for_tenant).
+    /// For tests: sets the number of the tenant, 0 by default. Programs choose a tenant by its name,
+    /// with [`AgentMemory::for_tenant`](crate::AgentMemory::for_tenant).
     #[doc(hidden)]
     #[must_use]
     pub fn with_tenant(mut self, tenant: i64) -> Self {
@@ -42,8 +43,8 @@ impl DatabaseOptions {
         self
     }
 
-    /// Makes row-level security let through the rows of this tenant, which the statements do not ask for.
-    /// For tests of row-level security.
+    /// For tests of row-level security: it lets through the rows of this tenant, although the
+    /// statements ask for another one.
     #[doc(hidden)]
     #[must_use]
     pub fn with_mistaken_tenant(mut self, let_through: i64) -> Self {
@@ -100,8 +101,8 @@ impl DatabaseOptions {
         self.checked()?.tenants()
     }
 
-    /// Whether the database itself keeps tenants apart by row-level security, in addition to the
-    /// statements.
+    /// Whether row-level security of the database keeps tenants apart, in addition to the conditions in
+    /// the statements.
     ///
     /// # Errors
     ///
@@ -125,8 +126,8 @@ impl DatabaseOptions {
         })
     }
 
-    /// Opens the database after a check of its tables, with the places and the names of the derived
-    /// databases that it has.
+    /// Opens the database after a check of its tables. `labels` are the places in it, and `derived` the
+    /// names of its derived databases.
     pub(crate) fn open(
         &self,
         labels: Vec<ServerLabel>,
@@ -139,5 +140,5 @@ impl DatabaseOptions {
     }
 }
 
-/// The maximum run time of a statement of a check, and of the wait for another migration.
+/// The maximum run time of a statement here, and of the wait for another program's migration.
 const STATEMENT_TIME: Duration = Duration::from_secs(30);

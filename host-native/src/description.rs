@@ -1,6 +1,6 @@
 //! The component's description: toolsets with their settings, places, tools and resources.
 //!
-//! The component gives it when the image is compiled, and it is stored beside the machine code.
+//! It is read from the component when the image is compiled, and is stored beside the machine code.
 
 use crate::toolset_setting::ToolsetSetting;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The description of a component: all its toolsets, mounted or not.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Description {
-    /// In the order that users should see.
+    /// The toolsets, in the order that users should see.
     pub toolsets: Vec<Toolset>,
-    /// The derived databases that each place has.
+    /// The derived databases that each place has, such as a search index. They can be rebuilt.
     #[serde(default)]
     pub derived_databases: Vec<DatabaseDescription>,
 }
@@ -21,25 +21,25 @@ pub struct Description {
 /// Tools that belong together.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Toolset {
-    /// The name that mounts it.
+    /// The name that mounts the toolset.
     pub name: String,
-    /// Its name for people.
+    /// The toolset's name for people.
     pub title: String,
-    /// Its purpose: for a person who chooses what to mount, and a model that chooses a tool.
+    /// The toolset's purpose, for a person who chooses what to mount and for a model that chooses a
+    /// tool.
     pub description: String,
-    /// Whether it is mounted by default.
+    /// Whether the toolset is mounted by default.
     #[serde(rename = "default")]
     pub is_default: bool,
     /// The settings that only this toolset has.
     pub settings: Vec<ToolsetSetting>,
-    /// The places in which it stores data, besides repositories.
+    /// The places in which the toolset stores data, besides repositories.
     pub places: Vec<PlaceDescription>,
-    /// The setting whose value may be the name of the only model that is asked; none if the toolset
-    /// asks no models.
+    /// The setting that can name the only model to ask. `None` if the toolset asks no models.
     #[serde(default)]
     pub model_setting: Option<String>,
-    /// A boolean setting. If it is there, the toolset is mounted with any other, unless that setting
-    /// is true.
+    /// The boolean setting that leaves the toolset out. A toolset with such a setting is mounted
+    /// together with any other, unless the setting is `true`.
     #[serde(default)]
     pub left_out_by: Option<String>,
     tools: Vec<Tool>,
@@ -51,32 +51,33 @@ pub struct Toolset {
 /// A place in which a toolset stores data.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PlaceDescription {
-    /// The component's name for it.
+    /// The component's name for the place.
     pub label: String,
-    /// Its name for people.
+    /// The place's name for people.
     pub title: String,
-    /// `directory`, `file`, or `family`: directories that a registry lists.
+    /// `directory`, `file` or `family`. A family is a set of directories that a registry lists.
     pub kind: String,
-    /// Whether it is for its owner alone.
+    /// Whether only its owner may read the place.
     pub is_private: bool,
-    /// The setting with its path; for a family, that of the registry.
+    /// The setting with the path of the place. For a family, it is the path of the registry.
     pub setting: String,
-    /// Its default path; `~/` stands for the home directory, `data:` for the data directory, and
-    /// `config:` for the data directory that was given, or else the configuration directory.
+    /// The default path of the place. `~/` stands for the home directory, `data:` for the data
+    /// directory, and `config:` for the data directory that was given, or else the configuration
+    /// directory.
     pub default: String,
-    /// The databases in it.
+    /// The databases in the place.
     pub databases: Vec<DatabaseDescription>,
-    /// The message for people if it is not granted.
+    /// The message for people if the place is not granted.
     pub missing: String,
 }
 
 impl PlaceDescription {
-    /// Whether its path is that of a file.
+    /// Whether the place's path leads to a file. For a family, this file is the registry.
     pub fn is_file(&self) -> bool {
         self.kind == "file" || self.kind == FAMILY
     }
 
-    /// Whether it is a family of places.
+    /// Whether the place is a family of places.
     pub(crate) fn is_family(&self) -> bool {
         self.kind == FAMILY
     }
@@ -84,24 +85,24 @@ impl PlaceDescription {
 
 const FAMILY: &str = "family";
 
-/// A database in a place, or a derived one of each place.
+/// A database of one place, or a derived database, which each place has.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct DatabaseDescription {
-    /// The name of its file.
+    /// The name of the database's file.
     pub name: String,
     /// The SQL dialects that the component supports.
     pub dialects: Vec<String>,
     /// The statements that make an empty database in SQLite, in order.
     #[serde(default)]
     pub sqlite_tables: Vec<String>,
-    /// The statements that make its tables on PostgreSQL, in order.
+    /// The statements that make the tables of the database on PostgreSQL, in order.
     #[serde(default)]
     pub postgres_tables: Vec<String>,
 }
 
 #[cfg(feature = "postgres")]
 impl DatabaseDescription {
-    /// The statements that make its tables on PostgreSQL.
+    /// The statements that make the tables of the database on PostgreSQL.
     pub(crate) fn tables(&self) -> impl Iterator<Item = String> {
         self.postgres_tables.iter().cloned()
     }
@@ -116,50 +117,52 @@ impl DatabaseDescription {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MountedToolset {
-    /// Its name.
+    /// The toolset's name.
     pub name: String,
-    /// Its purpose.
+    /// The toolset's purpose.
     pub description: String,
-    /// The names under which its tools are listed.
+    /// The names under which the toolset's tools are listed.
     pub tools: Vec<String>,
 }
 
 /// A mounted tool.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Tool {
-    /// The name under which it is listed.
+    /// The name under which the tool is listed.
     pub name: String,
-    /// A name that calls it whichever toolsets are mounted.
+    /// The name by which the tool can be called whichever toolsets are mounted.
     #[serde(skip_serializing)]
     pub qualified_name: String,
-    /// Its name for people.
+    /// The tool's name for people.
     pub title: String,
-    /// For a model: what it does and when to use it.
+    /// For a model: what the tool does and when to use it.
     pub description: String,
-    /// The JSON Schema (2020-12) of its arguments, which are an object.
+    /// The JSON Schema (2020-12) of the arguments, which are an object.
     #[serde(rename = "inputSchema")]
     pub input_schema: Arc<Map<String, Value>>,
     /// The JSON Schema (2020-12) of a successful result.
     #[serde(rename = "outputSchema")]
     pub output_schema: Arc<Map<String, Value>>,
-    /// Hints about its effects.
+    /// Hints about the tool's effects.
     pub annotations: Annotations,
-    /// Its audience.
+    /// Whether a model or a person calls the tool.
     pub audience: Audience,
-    /// Whether a model always has to see it. A client may show it other tools when it looks for them.
+    /// Whether a client should always show the tool to its model. It may show other tools only when the
+    /// model searches for them.
     pub always_visible: bool,
-    /// The toolsets that have a tool of the same name. They decide under which name it is listed.
+    /// Other toolsets with a tool of the same name. If one of them is mounted, the tool is listed under
+    /// its qualified name.
     #[serde(skip_serializing)]
     shared_with: Vec<String>,
 }
 
 impl Tool {
-    /// Whether this is one of its names.
+    /// Whether `name` is one of the tool's names.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.qualified_name == name
     }
 
-    /// Its name in a list with the tools of other toolsets.
+    /// The tool's name in a list with the tools of `mounted`.
     fn name_beside(&self, mounted: &[&Toolset]) -> &str {
         let is_shared = mounted.iter().any(|other| self.shared_with.contains(&other.name));
         if is_shared { &self.qualified_name } else { &self.name }
@@ -171,13 +174,13 @@ impl Tool {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "they are four independent hints of a protocol")]
 pub struct Annotations {
-    /// It changes nothing. Such a call does not wait for writers.
+    /// The tool changes nothing. Its calls do not wait for writers.
     pub read_only_hint: bool,
-    /// It may delete or overwrite.
+    /// The tool may delete or overwrite.
     pub destructive_hint: bool,
     /// Repeating the same call has no further effect.
     pub idempotent_hint: bool,
-    /// It may reach beyond its grants; no tool does.
+    /// The tool may reach beyond its grants. This is `false` for every tool.
     pub open_world_hint: bool,
 }
 
@@ -195,15 +198,15 @@ pub enum Audience {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// Its URI.
+    /// The resource's URI.
     pub uri: String,
-    /// Its name for programs.
+    /// The resource's name for programs.
     pub name: String,
-    /// Its name for people.
+    /// The resource's name for people.
     pub title: String,
-    /// Its contents, for a model.
+    /// The description of the resource's contents, for a model.
     pub description: String,
-    /// The type of its text.
+    /// The media type of the resource's text.
     pub mime_type: String,
 }
 
@@ -213,37 +216,37 @@ pub struct Resource {
 pub struct ResourceTemplate {
     /// A URI once its `{variables}` are filled in.
     pub uri_template: String,
-    /// Its name for programs.
+    /// The template's name for programs.
     pub name: String,
-    /// Its name for people.
+    /// The template's name for people.
     pub title: String,
-    /// The contents of such a resource, for a model.
+    /// The description of a resource's contents, for a model.
     pub description: String,
-    /// The type of its text.
+    /// The media type of a resource's text.
     pub mime_type: String,
 }
 
 /// A prompt that the component describes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Prompt {
-    /// Its name for programs.
+    /// The prompt's name for programs.
     pub name: String,
-    /// Its name for people.
+    /// The prompt's name for people.
     pub title: String,
-    /// Its effect, for a person.
+    /// The description of the prompt's effect, for a person.
     pub description: String,
-    /// Its arguments, which are texts.
+    /// The prompt's arguments, which are strings.
     pub arguments: Vec<PromptArgument>,
 }
 
 /// An argument of a [`Prompt`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PromptArgument {
-    /// Its name.
+    /// The argument's name.
     pub name: String,
-    /// For a person.
+    /// The description of the argument, for a person.
     pub description: String,
-    /// Whether it has to be given.
+    /// Whether the argument has to be given.
     pub required: bool,
 }
 
@@ -266,7 +269,7 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If no toolset has the name.
     pub fn toolset(&self, name: &str) -> Result<&Toolset, UnknownName> {
         let found = self.toolsets.iter().find(|toolset| toolset.name == name);
         found.ok_or_else(|| {
@@ -276,8 +279,9 @@ impl Description {
         })
     }
 
-    /// The toolsets of these names, in the order that users should see; `all` stands for every one.
-    /// With any of them, also each toolset that could be left out and is not.
+    /// The toolsets with these names, in the order that users should see; `all` stands for every
+    /// toolset. If `names` is not empty, each toolset with a [`left_out_by`](Toolset::left_out_by) is
+    /// included, too, unless that setting is `true`.
     ///
     /// # Errors
     ///
@@ -306,7 +310,7 @@ impl Toolset {
     ///
     /// # Errors
     ///
-    /// If it has none.
+    /// If the toolset has no setting with this name.
     pub fn setting(&self, name: &str) -> Result<&ToolsetSetting, UnknownName> {
         self.settings.iter().find(|setting| setting.name == name).ok_or_else(|| {
             let names: Vec<_> = self.settings.iter().map(|of| format!("`{}`", of.name)).collect();
@@ -321,7 +325,8 @@ impl Toolset {
         self.places.iter().find(|place| place.setting == setting)
     }
 
-    /// Its tools, with qualified names where a toolset of `mounted` has a tool of the same name.
+    /// The toolset's tools, with qualified names where a toolset of `mounted` has a tool of the same
+    /// name.
     pub(crate) fn tools_beside(&self, mounted: &[&Toolset]) -> impl Iterator<Item = Tool> {
         self.tools
             .iter()

@@ -19,8 +19,9 @@ struct Batch {
 }
 
 impl AgentMemory {
-    /// Asks the embedder for the vector that a search wants. `None` if the memory's embedder is another
-    /// one, does not give the vector in time, or is in a cool-down; a failure begins a cool-down.
+    /// Asks the embedder for the vector that a search wants. `None` if the search wants another
+    /// embedder, if the embedder does not answer in time, or during a cool-down. A failure begins a
+    /// cool-down.
     pub(crate) async fn vector(&self, wanted: &WantedVector) -> Option<EmbeddedText> {
         let embedder = self.embedder().filter(|embedder| embedder.name() == wanted.model)?;
         if self.cooldown().lasts(Instant::now()) {

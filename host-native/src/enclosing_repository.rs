@@ -20,7 +20,8 @@ pub(crate) fn repository_around(directory: &Path) -> Option<PathBuf> {
     (!is_too_much(&top, home().as_deref())).then_some(top)
 }
 
-/// The common Git directory of the nearest repository at or above a directory: its worktrees share it.
+/// The common Git directory of the nearest repository at or above a directory. All worktrees of the
+/// repository share it.
 ///
 /// None if there is no repository, or if it is `/` or the home directory.
 ///

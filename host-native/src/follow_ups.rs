@@ -1,4 +1,4 @@
-//! Carrying out follow-ups: a model is asked after the call was answered.
+//! Carries out follow-ups: asks models for summaries and vectors after the call was answered.
 
 use crate::agent_memory::AgentMemory;
 use crate::background::InProgress;
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 mod tests;
 
 /// The lease of a follow-up, and the time between two polls for follow-ups that wait in storage. It is
-/// longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
+/// longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT), so the model has usually answered
+/// before the lease ends.
 const LEASE: Duration = Duration::from_secs(90);
 
 /// The pauses between attempts to claim or answer a follow-up while another writer holds the lock. If the
@@ -54,7 +55,7 @@ impl AgentMemory {
         });
     }
 
-    /// Carries out follow-ups after their call was answered.
+    /// Carries out follow-ups in the background, after their call was answered.
     pub(crate) fn follow_up(&self, follow_ups: Vec<FollowUp>, caller: Caller) {
         if follow_ups.is_empty() || !self.asks_models(&caller) {
             return;
@@ -67,8 +68,8 @@ impl AgentMemory {
         self.embedder().is_some() || !self.models_of(caller).is_empty()
     }
 
-    /// Waits until all follow-ups in progress have ended, at most for the given time. The others
-    /// are left in storage for the next process.
+    /// Waits at most `within` for the follow-ups in progress. Those that have not ended are stopped,
+    /// and stay in storage for the next process.
     pub async fn close(&self, within: Duration) {
         let InProgress { tasks, closing, end, .. } = self.in_progress();
         tasks.close();
@@ -91,7 +92,8 @@ impl AgentMemory {
     async fn carry_out(&self, follow_ups: Vec<FollowUp>, caller: &Caller) {
         let mut waiting = VecDeque::from(follow_ups);
         while let Some(follow_up) = waiting.pop_front() {
-            // Other kinds are left to the program, which asks its models by itself.
+            // If there is no model for a kind of follow-up, it is left to the program, which asks its
+            // models by itself.
             let can_be_asked = match follow_up.kind.as_str() {
                 "embedding" => self.embedder().is_some(),
                 _ => !self.models_of(caller).is_empty(),
@@ -154,8 +156,8 @@ impl AgentMemory {
         Ok(answer)
     }
 
-    /// Makes a call for a follow-up, and again after growing pauses while another writer holds the
-    /// lock. A pause ends when the program closes.
+    /// Makes a call for a follow-up. While another writer holds the lock, repeats the call after
+    /// growing pauses. A pause ends when the memory begins to close.
     async fn unless_busy<C>(&self, id: &str, call: impl Fn() -> C) -> Result<Outcome, CallError>
     where
         C: Future<Output = Result<Outcome, CallError>>,

@@ -1,4 +1,4 @@
-//! Follow-ups that were left, with the vectors of a toolset.
+//! Tests of follow-ups that an embedder did not answer at first.
 
 use super::*;
 use crate::{BoxFuture, Clock, Embedder, ModelError};
@@ -30,7 +30,7 @@ impl Embedder for Recovering {
 async fn an_embedder_that_has_recovered_is_asked_without_a_write() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().to_str().expect("UTF-8");
-    // Each call comes an hour later: the longest pause after a failure is over.
+    // Each call is an hour later than the one before, so every pause after a failure is over.
     let start = "2025-01-20T10:00:00Z".parse().expect("a time");
     let clock = Clock::Fixed { start, step: Duration::from_secs(3_600) };
     let memory = AgentMemory::builder()

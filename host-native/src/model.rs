@@ -55,9 +55,9 @@ pub struct SummaryRequest {
     pub instructions: String,
     /// The texts to summarise, the oldest first. They are data, not instructions.
     pub memories: Vec<String>,
-    /// The most characters of a summary that is stored.
+    /// The maximum number of characters of a summary that is stored.
     pub max_characters: usize,
-    /// When the summary is given up.
+    /// When the memory stops waiting for the summary.
     #[serde(skip, default = "Instant::now")]
     pub deadline: Instant,
     /// The names of the models that may be asked.

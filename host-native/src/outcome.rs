@@ -5,17 +5,17 @@ use std::time::Duration;
 /// The answer of a tool or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The result as JSON, which the tool's output schema describes, or the tool's error. After an error
-    /// nothing has changed, unless storage failed during a commit: then some of its changes may have been
-    /// made.
+    /// The result as JSON, which the tool's output schema describes, or the tool's error. After an
+    /// error nothing has changed, unless storage failed during a commit: then some of the call's
+    /// changes may have been made.
     pub answer: Result<String, ToolError>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
     /// Work that the call leaves. If the memory or the caller has a model for it, the memory carries it
     /// out by itself.
     pub follow_ups: Vec<FollowUp>,
-    /// A vector with which this search would find better results, for a program that asks its embedder by
-    /// itself. If the memory has an embedder, the search has asked it already.
+    /// The vector that would improve the results of this search, for a program that asks its embedder
+    /// by itself. If the memory has an embedder, the search has asked it already.
     pub wants_vector: Option<WantedVector>,
 }
 
@@ -91,7 +91,7 @@ pub enum CallError {
     /// No mounted toolset has this tool, resource, prompt or follow-up.
     #[error("{0}")]
     NotFound(String),
-    /// The arguments are not a JSON object, or a prompt does not have them.
+    /// The arguments are not a JSON object, or do not fit the prompt.
     #[error("{0}")]
     InvalidRequest(String),
     /// Another call with this [idempotency key](crate::Caller::idempotency_key) came before. Either it

@@ -78,12 +78,12 @@ impl Drop for Turn {
     }
 }
 
-/// Queues by key. There is one for each key with a turn.
+/// Queues by key. A key has a queue as long as a turn in it exists.
 #[derive(Debug)]
 pub(crate) struct Queues<K>(Mutex<BTreeMap<K, Queue>>);
 
 impl<K: Ord> Queues<K> {
-    /// Takes a turn at the end of the queue of a key, which serves one at once.
+    /// Takes a turn at the end of the queue of a key. The queue serves one turn at a time.
     pub(crate) fn join(&self, key: K) -> Turn {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|_, queue| !queue.is_empty());

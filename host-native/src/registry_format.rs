@@ -8,8 +8,8 @@ use crate::storage::{RegistryFormat, Storage, StorageOptions};
 use std::fmt;
 use std::sync::Arc;
 
-/// The component's functions for registries. Each runs in an instance of its own, to which no place is
-/// granted. A call of the component may wait for such a function on the same thread.
+/// The component's functions for registries. Each runs in a new instance without grants, on the thread
+/// of its caller: a call of the component may be waiting for the result.
 pub(crate) struct ComponentFormat {
     engine: Arc<Engine>,
     /// A storage without grants.

@@ -11,16 +11,16 @@ use tokio::sync::watch;
 /// How long an answer is remembered.
 const REMEMBERED: Duration = Duration::from_hours(24);
 
-/// The most keys that are remembered. The oldest is forgotten first.
+/// The maximum number of keys that are remembered. The oldest key is forgotten first.
 const MAX_KEYS: usize = 10_000;
 
-/// The most bytes of answers that are remembered.
+/// The maximum size of all remembered answers in bytes.
 const MAX_BYTES: usize = 32 << 20;
 
 type Answer = Result<Outcome, CallError>;
 
-/// The idempotency keys that came to a memory and to those of its tenants, with the answers of their
-/// calls.
+/// The idempotency keys that a memory and the memories of its tenants have received, with the answers
+/// to their calls.
 #[derive(Default)]
 pub(crate) struct Repeats(Mutex<Known>);
 
@@ -113,14 +113,15 @@ impl Repeats {
             if let Some(made) = known.calls.get_mut(&first.key) {
                 made.bytes = bytes;
                 known.bytes += bytes;
-                // The oldest answer is forgotten first.
+                // Moves the key to the end, since `order` is by the time of the answers.
                 known.order.retain(|key| *key != first.key);
                 known.order.push_back(first.key.clone());
             }
         } else {
             known.forget(&first.key);
         }
-        // Those who wait hold a receiver of their own.
+        // Each waiting repetition has its own receiver, so it gets the answer even if the key is
+        // forgotten below.
         first.answer.send_replace(Some(answer));
         known.forget_old(Instant::now());
     }
@@ -205,7 +206,8 @@ mod tests {
         Ok(Outcome { answer, changed: vec![], follow_ups: vec![], wants_vector: None })
     }
 
-    /// Makes a call whose answer is `made`, unless it is a repetition. Its answer and whether it was made.
+    /// Makes a call whose answer is `made`, unless it is a repetition. Returns the answer, and whether
+    /// the call was made.
     fn call(repeats: &Repeats, key: &str, arguments: &str, made: Answer) -> (Answer, bool) {
         let (awaited, first) = match repeats.take(key, "add", arguments) {
             Ok(taken) => taken,
@@ -251,7 +253,7 @@ mod tests {
         assert_eq!(again.answer().await, refused(Category::Busy, ""));
         let (_, first) = repeats.take("k", "add", "{}").unwrap();
         let (again, _) = repeats.take("k", "add", "{}").unwrap();
-        // As if it panicked.
+        // The first call ends without an answer, as it does after a panic.
         drop(first);
         assert!(matches!(again.answer().await, Err(CallError::Ended { .. })));
         assert!(!call(&repeats, "k", "{}", done("1")).1);

@@ -8,8 +8,8 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A source of further granted directories for a call, such as the client of an MCP server.
 pub trait Roots: Send + Sync {
-    /// The directories to grant to the call, as [`Builder::allow`](crate::Builder::allow) does. Called at
-    /// most once for each call, and only if the place that the call needs is not granted otherwise. For a
-    /// call that names no repository, that is: if no repository is granted.
+    /// The directories to grant to the call, as [`Builder::allow`](crate::Builder::allow) does. Called
+    /// at most once for each call, and only if the place that the call needs is not granted otherwise.
+    /// For a call that names no repository, it is called only if no repository is granted.
     fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>>;
 }

@@ -20,7 +20,7 @@ pub struct ToolsetSetting {
     /// A help text of one line for each value of an `enum`.
     #[serde(default)]
     pub values: Map<String, Value>,
-    /// The name of a command-line option.
+    /// The name of the setting's command-line option.
     pub flag: String,
     /// Environment variables of other programs with the same meaning.
     pub environment: Vec<String>,

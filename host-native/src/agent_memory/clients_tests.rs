@@ -1,4 +1,4 @@
-//! The order of the writers of several clients.
+//! Writers of one client do not wait for writers of another.
 
 use super::*;
 

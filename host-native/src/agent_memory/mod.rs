@@ -1,4 +1,4 @@
-//! The handle that a program embeds.
+//! [`AgentMemory`], the handle with which a program uses the memory.
 
 mod once;
 mod own;
@@ -26,7 +26,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinError;
 
-/// The memory: the component with its settings and granted places. A clone refers to the same memory.
+/// The memory: the WebAssembly component with its settings and granted places. A clone refers to the
+/// same memory.
 #[derive(Clone)]
 pub struct AgentMemory {
     mounted: Arc<Mounted>,
@@ -135,25 +136,25 @@ impl AgentMemory {
         self.own.notifier.subscribe()
     }
 
-    /// Receives a call: gives it its number, its time, its seed and, unless its tool only reads, its
-    /// place among the writers.
+    /// Receives a call. The call gets its number, its time, its seed and, unless its tool only reads,
+    /// its place among the writers.
     ///
-    /// A server of several calls at once receives them in the order of their requests. It may then
-    /// run them by [`call_as`](AgentMemory::call_as) in any order and on any thread: writers change
-    /// a tree in the order of their arrival.
+    /// A server that runs several calls at once receives them in the order of their requests. It may
+    /// then run them by [`call_as`](AgentMemory::call_as) in any order and on any thread: writers
+    /// change a tree in the order of their arrival.
     pub fn arrive(&self, tool: &str) -> Arrival {
         self.arrive_for("", tool)
     }
 
-    /// Receives a call as [`arrive`](AgentMemory::arrive) does, from one of several clients. The order
-    /// of writers holds among the calls of one client.
+    /// Receives a call of the given client, as [`arrive`](AgentMemory::arrive) does. Only writers of
+    /// the same client keep the order of their arrival.
     pub(crate) fn arrive_for(&self, client: &str, tool: &str) -> Arrival {
         let writes = self.tool(tool).is_none_or(|tool| !tool.annotations.read_only_hint);
         self.mounted.arrivals.receive(writes.then(|| self.writer(client)))
     }
 
-    /// The name of a client among those of all tenants. A tenant's memory lives as long as the process,
-    /// so its address is never that of another tenant.
+    /// The client's name with the address of the tenant's memory, so that it is unique among all
+    /// tenants. A tenant's memory lives as long as the process, so no other tenant gets its address.
     fn writer(&self, client: &str) -> String {
         format!("{:p} {client}", Arc::as_ptr(&self.own))
     }
@@ -258,7 +259,7 @@ impl AgentMemory {
         .await
     }
 
-    /// Gets a prompt for a client. `arguments` is a JSON object of texts. The result is
+    /// Gets a prompt for a client. `arguments` is a JSON object whose values are strings. The result is
     /// `{"description", "messages": [{"role", "text"}]}`.
     ///
     /// # Errors
@@ -304,9 +305,9 @@ impl AgentMemory {
         .await
     }
 
-    /// Lists at most 100 follow-ups that wait in storage, of agents that the caller reaches. They are the
-    /// `follow_ups` of the outcome. A follow-up with a lease is left out until the lease ends. The list
-    /// is empty if the memory has neither a model nor an embedder.
+    /// Lists at most 100 follow-ups that wait in storage, for the agents that the caller reaches. They
+    /// are in the `follow_ups` of the outcome. A follow-up that somebody has claimed is left out until
+    /// its lease ends. The list is empty if the memory has neither a model nor an embedder.
     ///
     /// # Errors
     ///
@@ -319,9 +320,9 @@ impl AgentMemory {
         self.read_only(caller, |engine, call, context| engine.pending(call, context)).await
     }
 
-    /// Claims a follow-up for the time of the lease, in whole seconds. The result is `true`, or `false`
-    /// if somebody else has a lease or nothing is left to do. If a follow-up of the outcome has this id,
-    /// carry out that follow-up, whose payload is complete.
+    /// Claims a follow-up for the time of `lease`, in whole seconds. The result is `true`, or `false`
+    /// if somebody else has claimed it or nothing is left to do. If the outcome has a follow-up with
+    /// this id, carry out that one, since only its payload is complete.
     ///
     /// # Errors
     ///
@@ -342,9 +343,10 @@ impl AgentMemory {
         .await
     }
 
-    /// Answers a follow-up with JSON. Of the kind `summary`: `{"model", "summary"}`, or `{"error"}` if
-    /// no model gave a summary. Of the kind `embedding`: `{"batch", "model", "vectors"}`, or `{"batch",
-    /// "error"}`. The result is an object with `applied`; a second answer changes nothing.
+    /// Answers a follow-up with JSON. For the kind `summary`, `payload` is `{"model", "summary"}`, or
+    /// `{"error"}` if no model gave a summary. For the kind `embedding`, it is
+    /// `{"batch", "model", "vectors"}` or `{"batch", "error"}`. The result is an object with `applied`;
+    /// a second answer changes nothing.
     ///
     /// # Errors
     ///
@@ -423,7 +425,7 @@ impl AgentMemory {
         let models = self.models_of(&caller);
         let ran = tokio::task::spawn_blocking(move || {
             let context = mounted.context(&arrival, &models, &caller);
-            // Held until the call has ended, even if its future is dropped earlier.
+            // Keeps the turn until the call has ended, even if the future is dropped earlier.
             let _turn = arrival.call_turn;
             let storage = own.storage.clone();
             let limits = mounted.engine.limits();
@@ -434,7 +436,8 @@ impl AgentMemory {
             let key = caller.idempotency_key.map(|key| Arc::new(CallKey::new(key)));
             call.key = key.clone();
             let outcome = run(&mounted.engine, call, &context).map(Outcome::from)?;
-            // On this thread, since a cancelled call may have changed something.
+            // Notifies on this thread, so that subscribers also hear of the changes of a cancelled
+            // call.
             own.notifier.notify(&outcome.changed);
             if key.is_some_and(|key| key.is_repeated()) {
                 return Err(CallError::made_before());

@@ -54,7 +54,7 @@ impl AgentMemory {
             return Err(CallError::made_before());
         }
         let answer = self.call_anew(arrival, tool, arguments, caller).await;
-        // The error may be due to a repetition of this call that another server has run meanwhile.
+        // The call may have failed because another server has run a repetition of it meanwhile.
         let is_error = answer.as_ref().is_ok_and(|outcome| outcome.answer.is_err());
         if is_error && self.has_call_key(&key).await {
             return Err(CallError::made_before());
@@ -62,8 +62,8 @@ impl AgentMemory {
         answer
     }
 
-    /// Whether the database server has the key. `false` also if the server cannot be asked: then the
-    /// commit fails if it has the key.
+    /// Whether the database server has the key. `false` also if the server cannot be asked. Nothing is
+    /// done twice then: the commit fails if the server has the key.
     async fn has_call_key(&self, key: &str) -> bool {
         let storage = self.own.storage.clone();
         let key = key.to_owned();

@@ -1,4 +1,4 @@
-//! A call with a key whose client hangs up.
+//! A client hangs up during a call with an idempotency key.
 
 use super::*;
 use crate::{Clock, Random};
@@ -11,7 +11,7 @@ use std::time::Duration;
 const TOOL: &str = "add_core_memory";
 const ARGUMENTS: &str = r#"{"content": "The sloop."}"#;
 
-/// A memory whose calls differ in their times and ids.
+/// Each call gets its own time and ids, so the answer of a second run would differ from the first one.
 fn memory(directory: &Path) -> AgentMemory {
     let start = "2025-01-20T10:00:00Z".parse().expect("a time");
     AgentMemory::builder()

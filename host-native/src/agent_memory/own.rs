@@ -1,4 +1,4 @@
-//! The parts that the memory of each tenant has of its own.
+//! The parts that each tenant's memory does not share with the others.
 
 use crate::background::InProgress;
 use crate::changes::Notifier;
@@ -19,7 +19,8 @@ impl Own {
     }
 }
 
-/// The memories of the tenants that were served so far, by name. A name always means the same tenant.
+/// The memories of the tenants that were served so far, by name. They are never removed, since a name
+/// always means the same tenant.
 #[derive(Default)]
 pub(crate) struct Tenants(Mutex<BTreeMap<String, Arc<Own>>>);
 

@@ -1,4 +1,4 @@
-//! The methods that look at the granted places without a call of a tool.
+//! The methods that access granted places without calling a tool.
 
 use super::AgentMemory;
 use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement};
@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 impl AgentMemory {
-    /// The storage of all places.
     #[cfg(all(feature = "cli", feature = "postgres"))]
     pub(crate) fn storage(&self) -> &storage::Storage {
         &self.own.storage
     }
 
     /// The directory of the place with this label; if the place is a file, the directory of that file.
-    /// `None` if the place is not granted, or is a family or on a database server. The part of the path
-    /// that existed when the memory was built is canonical.
+    /// `None` if the place is not granted, is a family of places, or is on a database server. The part
+    /// of the path that existed when the memory was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.own.storage.place_directory(label)
     }
 
-    /// The places that the registry of a family lists, by name, also those that cannot be opened.
+    /// The places that the registry of a family lists, by name. Places that cannot be opened are
+    /// listed, too.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl AgentMemory {
         self.own.storage.lock_registry(label, timeout).await
     }
 
-    /// Runs a read-only statement on a kept database of the place that is granted under a label, and
-    /// returns at most `max_rows` rows.
+    /// Runs a read-only statement on a kept (not derived) database of the place that is granted under a
+    /// label, and returns at most `max_rows` rows.
     ///
     /// Do not open the database's file with another SQLite library in the same process: when it closes
     /// the file, the locks of this library are lost. Dropping the future interrupts the statement.
@@ -85,8 +85,8 @@ impl AgentMemory {
         on_a_blocking_thread(move || database.query(&statement, max_rows)).await
     }
 
-    /// Runs SQLite's own check on a kept database of the place that is granted under a label. Returns its
-    /// complaints, at most twenty; none if the database is sound.
+    /// Runs SQLite's `quick_check` on a kept (not derived) database of the place that is granted under
+    /// a label. Returns at most 20 complaints, and none for a sound database.
     ///
     /// # Errors
     ///
@@ -111,12 +111,12 @@ impl AgentMemory {
         .await
     }
 
-    /// Tries whether the named places take writes, on a blocking thread. It creates a file and removes
-    /// it.
+    /// Checks that each named place can be written: creates a file in it, and removes the file. Runs on
+    /// a blocking thread.
     ///
     /// # Errors
     ///
-    /// The reason why one of the places takes no writes. The message may have a path.
+    /// The reason why one of the places cannot be written. The message may contain a path.
     #[cfg(feature = "http")]
     pub(crate) async fn check_writable(&self) -> Result<(), storage::Error> {
         let own = self.own.clone();

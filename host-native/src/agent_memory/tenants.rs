@@ -8,18 +8,18 @@ use crate::storage::{self, Storage};
 use std::sync::Arc;
 
 impl AgentMemory {
-    /// Returns the memory of a tenant of the [database](crate::database). No other tenant reads or
-    /// changes what is in it. It has the toolsets, models and settings of this memory, but no data of the
-    /// tenant 0, to which this memory belongs. Of the places on the disk of this machine, it has only the
-    /// repositories.
+    /// Returns the memory of a tenant of the [database](crate::database). No other tenant can read or
+    /// change its data. It has the toolsets, models and settings of this memory, but no data of the
+    /// tenant 0, to which this memory belongs. Of the places on the disk of this machine, it has only
+    /// the repositories.
     ///
     /// The first call for a tenant also begins to carry out the follow-ups that wait in its storage, as
     /// [`resume`](AgentMemory::resume) does.
     ///
     /// # Errors
     ///
-    /// `not-found` if there is no such tenant; `not-granted` without a database; `busy` if it cannot be
-    /// reached now; `permission`, `io`.
+    /// `not-found` if there is no such tenant; `not-granted` without a database; `busy` if the database
+    /// cannot be reached now; `permission`, `io`.
     ///
     /// # Panics
     ///
@@ -40,7 +40,7 @@ impl AgentMemory {
         Ok(memory)
     }
 
-    /// Logs a warning if tenants cannot be served, or if the database itself does not keep them apart.
+    /// Logs a warning if tenants cannot be served, or if row-level security does not keep them apart.
     #[cfg(feature = "http")]
     pub(crate) async fn warn_of_tenants(&self) {
         let storage = self.own.storage.clone();

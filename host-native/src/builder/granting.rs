@@ -1,4 +1,4 @@
-//! How the places of toolsets are granted.
+//! Grants the places of toolsets.
 
 use super::error::BuildError;
 use crate::data_directory;
@@ -21,14 +21,14 @@ pub(super) struct Granting<'a> {
     pub(super) format: Arc<ComponentFormat>,
     pub(super) directories: Directories,
     pub(super) members: BTreeMap<String, BTreeMap<String, PathBuf>>,
-    /// Whether places without a path are on a database server.
+    /// Whether places without a path in the settings are on a database server.
     #[cfg(feature = "postgres")]
     pub(super) has_server: bool,
 }
 
 impl Granting<'_> {
-    /// Grants the places of a toolset that have a path in the settings and, if the toolset is
-    /// mounted, the others at their defaults.
+    /// Grants the places of a toolset whose paths the settings give. If the toolset is mounted, grants
+    /// its other places at their default paths.
     pub(super) fn grant_places(
         &self,
         toolset: &Toolset,
@@ -62,7 +62,7 @@ impl Granting<'_> {
         Ok(())
     }
 
-    /// Puts the places without a path on a database server.
+    /// Puts the places without a path in the settings on a database server.
     #[cfg(feature = "postgres")]
     pub(super) fn set_server(
         &self,
@@ -133,7 +133,8 @@ impl Granting<'_> {
         self.grant_once_possible(wanted, path.unwrap_or_default())
     }
 
-    /// Grants a place. If the file system refuses it now, only the calls that need it fail.
+    /// Grants a place. If the file system refuses the grant now, only the calls that need the place
+    /// fail.
     fn grant_once_possible(&self, wanted: Wanted, directory: PathBuf) -> Result<(), BuildError> {
         match self.storage.grant_once_possible(wanted) {
             Ok(None) => Ok(()),
@@ -145,7 +146,7 @@ impl Granting<'_> {
         }
     }
 
-    /// Checks that each label for which the builder names places is the label of a family.
+    /// Checks that each label that was given to `Builder::place` is the label of a family.
     pub(super) fn check_labels(&self, description: &Description) -> Result<(), BuildError> {
         let places = || description.toolsets.iter().flat_map(|toolset| &toolset.places);
         let is_family = |label: &String| places().any(|at| at.is_family() && at.label == *label);
@@ -158,7 +159,8 @@ impl Granting<'_> {
     }
 }
 
-/// Whether a database server can hold a place: it has documents, or databases that can be tables.
+/// Whether a database server can hold a place. It can if the place has documents, or databases that can
+/// be tables.
 #[cfg(feature = "postgres")]
 fn is_for_server(place: &PlaceDescription) -> bool {
     place.kind == "directory" || place.is_family() || !tables(place).is_empty()
@@ -188,11 +190,12 @@ fn databases(place: &PlaceDescription) -> Vec<String> {
     place.databases.iter().map(|database| database.name.clone()).collect()
 }
 
-/// The directories that default paths are below. Each is `None` if it was not given and there is no home
-/// directory.
+/// The directories that contain the default paths. Each is `None` if it was not given and there is no
+/// home directory.
 pub(super) struct Directories {
     data: Option<PathBuf>,
-    /// The directory for files that people edit. If a data directory was given, it is that one.
+    /// The directory for files that people edit. If a data directory was given, this is the data
+    /// directory.
     configuration: Option<PathBuf>,
 }
 
@@ -215,8 +218,8 @@ impl Directories {
     }
 }
 
-/// Replaces a leading `~` by the home directory. Returns the path unchanged if it has none, or if there
-/// is no home directory.
+/// Replaces a leading `~` by the home directory. Without a leading `~`, or without a home directory,
+/// returns the path unchanged.
 pub(crate) fn below_home(path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     match (path.strip_prefix("~"), std::env::home_dir()) {

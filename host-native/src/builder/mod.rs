@@ -36,7 +36,7 @@ pub struct Builder {
     /// The names of the toolsets to mount. `None`: the default toolsets.
     toolsets: Option<Vec<String>>,
     allowed: Vec<PathBuf>,
-    /// `None`: the platform's directory for the data of programs.
+    /// The directory for data. `None`: the platform's directory for the data of programs.
     data_directory: Option<PathBuf>,
     /// The settings of toolsets: the toolset, the name and the value.
     settings: Vec<(String, String, Value)>,
@@ -108,8 +108,8 @@ impl Builder {
         self
     }
 
-    /// Grants a directory: the repository at this path and those below it. May be called again for
-    /// further directories.
+    /// Grants a directory: the repository at this path and all repositories below it. May be called
+    /// again for further directories.
     pub fn allow(mut self, directory: impl Into<PathBuf>) -> Builder {
         self.allowed.push(directory.into());
         self
@@ -148,7 +148,7 @@ impl Builder {
     /// families. The path is absolute or begins with `~/`, and has no symbolic links. May be called again
     /// for further places.
     ///
-    /// The family then has these places only: it has no registry, and calls create no further ones.
+    /// The family then has only these places: it has no registry, and calls create no further places.
     pub fn place(
         mut self,
         label: impl Into<String>,
@@ -167,8 +167,8 @@ impl Builder {
         self
     }
 
-    /// Sets a time zone that has the same offset on every day, in minutes east of UTC, less than a
-    /// day. It excludes [`time_zone`](Self::time_zone).
+    /// Sets a time zone with a fixed offset, in minutes east of UTC, less than a day. Excludes
+    /// [`time_zone`](Self::time_zone).
     pub fn utc_offset(mut self, minutes: i32) -> Builder {
         self.utc_offset_minutes = Some(minutes);
         self
@@ -180,9 +180,9 @@ impl Builder {
         self
     }
 
-    /// Lets read-only calls leave the files of databases as they are. What a killed program left in a
-    /// write-ahead log is read, and stays there. The search index, a derived database, is not used, so
-    /// searches are slower.
+    /// Lets read-only calls leave the files of databases as they are. They read the write-ahead log
+    /// that a killed program left, but do not write it back into the database. They do not use the
+    /// search index, a derived database, so searches are slower.
     pub fn looks_only(mut self) -> Builder {
         self.storage.looks_only = true;
         self
@@ -207,7 +207,7 @@ impl Builder {
         self
     }
 
-    /// Sets what a call may use.
+    /// Sets the limits of each call, such as its memory and its run time.
     pub fn limits(mut self, limits: Limits) -> Builder {
         self.limits = limits;
         self
@@ -227,8 +227,8 @@ impl Builder {
         self
     }
 
-    /// Names models that the program asks by itself. It [claims](AgentMemory::claim) the follow-ups
-    /// of outcomes and [answers](AgentMemory::answer) them.
+    /// Names models that the program asks by itself. The program [claims](AgentMemory::claim) the
+    /// follow-ups of outcomes and [answers](AgentMemory::answer) them.
     pub fn external_models<S: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = S>,
@@ -244,9 +244,9 @@ impl Builder {
         self
     }
 
-    /// Names an embedder that the program asks by itself. It [claims](AgentMemory::claim) the
-    /// follow-ups of outcomes and [answers](AgentMemory::answer) them, and repeats a search with the
-    /// vector that its outcome wants in the [caller](crate::Caller::vector).
+    /// Names an embedder that the program asks by itself. The program [claims](AgentMemory::claim) the
+    /// follow-ups of outcomes and [answers](AgentMemory::answer) them. If the outcome of a search wants
+    /// a vector, the program repeats the search with the vector in the [caller](crate::Caller::vector).
     pub fn external_embedder(mut self, name: impl Into<String>) -> Builder {
         self.external_embedder = Some(name.into());
         self
@@ -263,16 +263,16 @@ impl Builder {
     ///
     /// It takes some milliseconds. It needs no tokio runtime: only calls do.
     ///
-    /// On Linux, the machine code runs where the program's file is mapped. Only one memory of a process
-    /// at a time can do that: each further memory copies the code, which takes 14 MB.
+    /// On Linux, one memory of a process at a time runs the machine code in place, where the system has
+    /// mapped the program's file. Each further memory copies the code, which takes 14 MB.
     ///
     /// # Errors
     ///
     /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a
-    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day or
-    /// more or beside a time zone, a database server that cannot be used, or a machine that cannot run
-    /// the component's code. If something of another kind is at the path of a place, this is no error
-    /// here: only the calls that need the place fail.
+    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day
+    /// or more, an offset together with a time zone, a database server that cannot be used, or a
+    /// machine that cannot run the component's code. If the path of a place leads to the wrong kind of
+    /// file, building succeeds, and only the calls that need the place fail.
     pub fn build(mut self) -> Result<AgentMemory, BuildError> {
         let zone = self.zone()?;
         if let Some(directory) = &self.data_directory {

@@ -1,4 +1,4 @@
-//! The run time of a call's own code.
+//! The run time of the component in a call, without the host's work for the call.
 
 use std::time::{Duration, Instant};
 

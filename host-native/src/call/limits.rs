@@ -32,7 +32,7 @@ impl Limits {
     /// How often a running call is checked for its time and for cancellation.
     pub const TICK: Duration = Duration::from_millis(10);
 
-    /// The maximum memory that is kept for later calls, in bytes. 96 MiB.
+    /// The maximum linear memory that is kept allocated for later calls, in bytes. 96 MiB.
     pub const KEPT_MEMORY: usize = agent_memory_image::MAX_IDLE_MEMORY;
 
     const INSTANCES: usize = 16;
@@ -49,7 +49,7 @@ impl Limits {
     /// How many bytes the component may pass in one storage call: four times the longest document.
     pub(crate) const TRANSFER: usize = 64 << 20;
 
-    /// How many bytes of what the component prints are kept for error messages.
+    /// How many bytes of the component's output are kept for error messages.
     pub(crate) const PRINTED: usize = 4 << 10;
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct LockRules {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transacts {
-    /// The transaction reads, or it writes to a derived database.
+    /// A transaction that only reads, or that writes to a derived database.
     WithoutLock,
     UnderLock,
 }
@@ -34,7 +34,8 @@ impl LockRules {
         Ok(())
     }
 
-    /// Checks that the call may change a registry, whose lock comes before that of a place.
+    /// Checks that the call may change a registry. The lock of a registry is taken before the lock of a
+    /// place.
     pub(crate) fn check_create(&self) -> Result<(), Error> {
         if self.writer.is_some() || self.transaction == Some(Transacts::UnderLock) {
             return Err(nested("the call holds the lock of a place: create a place before it"));
@@ -60,7 +61,7 @@ impl LockRules {
         self.writer = Some(writer);
     }
 
-    /// The number of the call's writer, if it is one of this place.
+    /// The number of the call's writer among its resources, if that writer locks this place.
     pub(crate) fn writer_of(&self, place: &LockKey) -> Option<u32> {
         self.writer.filter(|_| self.place.as_ref() == Some(place))
     }

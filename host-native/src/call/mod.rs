@@ -35,9 +35,7 @@ pub(crate) struct Call {
     pub(crate) storage: Storage,
     /// The component's trees, writers, connections and transactions.
     pub(crate) opened: ResourceTable,
-    /// The rules for the call's locks.
     pub(crate) lock_rules: LockRules,
-    /// The open databases.
     pub(crate) databases: Databases,
     /// The call's turn among the writers, until it has asked for a lock.
     pub(crate) writer_turn: Option<queue::Turn>,
@@ -64,7 +62,7 @@ impl Drop for Call {
     }
 }
 
-/// How a call waits for a lock or for the client, and how it is cancelled.
+/// Lets a call wait for a lock or for its client, and stop when its caller has cancelled it.
 pub(crate) struct Cancellation {
     runtime: Handle,
     /// Cancelled when the caller has dropped the call's future.
@@ -73,7 +71,7 @@ pub(crate) struct Cancellation {
 }
 
 impl Cancellation {
-    /// Returns the call's end and the caller's end. Needs a tokio runtime.
+    /// Returns the part that the call holds and the part that its caller holds. Needs a tokio runtime.
     pub(crate) fn new() -> (Cancellation, CancelOnDrop) {
         let token = CancellationToken::new();
         let databases = Databases::default();
@@ -82,7 +80,7 @@ impl Cancellation {
     }
 }
 
-/// The caller's end: dropping it cancels the call.
+/// The caller's part of a [`Cancellation`]: dropping it cancels the call.
 pub(crate) struct CancelOnDrop {
     token: CancellationToken,
     databases: Databases,

@@ -30,7 +30,7 @@ impl Host for Call {
 }
 
 impl Call {
-    /// Opens a database, or returns the one that the call has open: a call uses one connection to it.
+    /// Opens a database. If the call has it open already, returns the same connection.
     fn database(
         &mut self,
         key: DatabaseKey,
@@ -86,7 +86,7 @@ impl HostConnection for Call {
             if let Err(error) = call.lock_rules.check_begin(lock.as_ref()) {
                 return Ok(Err(error.into()));
             }
-            // A database that cannot be written is an error before any wait.
+            // Fails before any wait if the database cannot be written.
             if mode.is_write()
                 && let Err(error) = database.check_writable()
             {
@@ -146,7 +146,8 @@ impl HostTransaction for Call {
     }
 
     fn drop(&mut self, transaction: Resource<Transaction>) -> Result<()> {
-        // Dropping the transaction rolls it back. That time does not count as the component's own.
+        // Dropping the transaction rolls it back. The time of the rollback does not count as the
+        // component's own.
         self.asked(|call| {
             call.opened.delete(transaction)?;
             call.lock_rules.ended();

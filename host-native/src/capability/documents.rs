@@ -135,7 +135,7 @@ impl Call {
         if let Some(turn) = &turn {
             timeout.within(turn.served()).await?;
         }
-        // This joins the lock's own queue. Only then may the next writer ask.
+        // This call joins the lock's own queue. Only then may the client's next writer ask.
         let asked = ask(timeout);
         drop(turn);
         asked.await
@@ -287,7 +287,8 @@ impl From<Change> for storage::Change {
 }
 
 impl From<Splice> for storage::Splice {
-    /// A range beyond every document stays beyond every document.
+    /// A number too large for `usize` becomes `usize::MAX`, which is still beyond the end of every
+    /// document.
     fn from(splice: Splice) -> storage::Splice {
         let start = usize::try_from(splice.at).unwrap_or(usize::MAX);
         let removes = usize::try_from(splice.removes).unwrap_or(usize::MAX);
@@ -325,7 +326,7 @@ impl From<storage::CommitError> for CommitError {
     }
 }
 
-/// Converts each value of an enum to the one of the same name.
+/// Converts each value of an enum to the value with the same name.
 macro_rules! same_names {
     ($from:ty => $to:ty: $($name:ident)*) => {
         impl From<$from> for $to {

@@ -1,8 +1,8 @@
 //! The imports and exports of the component: the bindings of `wit/`, implemented with
 //! [`storage`](crate::storage).
 //!
-//! This module converts types between the two. It decides only the order of writers and the locks
-//! that a call may take.
+//! This module converts types between the bindings and `storage`. It decides only the order of writers
+//! and the locks that a call may take.
 
 mod database;
 mod documents;

@@ -71,7 +71,7 @@ impl Image {
         Ok(self.parsed.get_or_init(|| description))
     }
 
-    /// Loads the machine code in an engine of its own: in place if possible and if no other engine runs
+    /// Loads the machine code into a new engine: in place if that is possible and no other engine runs
     /// code in place, or else as a copy.
     pub(super) fn load(&self) -> Result<(Engine, Component)> {
         // SAFETY, here and below: the bytes are what this crate's build script compiled, or what the

@@ -10,9 +10,8 @@ use wasmtime::{Engine, EngineWeak};
 /// It needs a thread of its own, because a component that loops never returns. A call starts the thread
 /// if there is none. The idle thread ends after [`IDLE`] ticks, so that an idle host does not wake.
 ///
-/// The thread refers to the engine weakly, so an idle thread does not keep the engine alive. Only one
-/// engine at a time can run the program's machine code in place: the next one can once this one is
-/// dropped.
+/// The thread refers to the engine weakly, so an idle thread does not keep the engine alive. As long as
+/// it is alive, no other engine can run the program's machine code in place.
 #[derive(Clone)]
 pub(super) struct Ticker {
     engine: EngineWeak,
@@ -73,7 +72,7 @@ impl Ticker {
     }
 }
 
-/// A call in progress.
+/// Keeps the ticker running until it is dropped, when its call has ended.
 pub(super) struct Ticking(Ticker);
 
 impl Drop for Ticking {

@@ -48,20 +48,20 @@ impl Server {
         })
     }
 
-    /// The memory of the client of a request: over HTTP, that of the tenant of its token.
+    /// The memory for a request: over HTTP, the memory of the token's tenant.
     #[cfg(feature = "http")]
     pub(super) fn memory_of<'a>(&'a self, request: &'a Request) -> &'a AgentMemory {
         Principal::from_request(request).map_or(&self.offered, Principal::memory)
     }
 
-    /// The memory of the client of a request.
+    /// The memory for a request.
     #[cfg(not(feature = "http"))]
     pub(super) fn memory_of<'a>(&'a self, _: &'a Request) -> &'a AgentMemory {
         &self.offered
     }
 
     /// The name of the client of a request: over HTTP, the id of its token. All clients without a token
-    /// have the same one.
+    /// have the same name.
     #[cfg(feature = "http")]
     pub(super) fn client<'a>(&self, request: &'a Request) -> &'a str {
         Principal::from_request(request).map_or("", Principal::token_id)
@@ -111,20 +111,20 @@ impl Server {
         }
     }
 
-    /// Whether the client of a long request may still be answered: its token still holds.
+    /// Whether a long request may still be answered: the token of its client is still valid.
     #[cfg(feature = "http")]
     pub(super) fn may_go_on(&self, request: &Request) -> bool {
         may_go_on(request)
     }
 
-    /// Whether the client of a long request may still be answered: its token still holds.
+    /// Whether a long request may still be answered: the token of its client is still valid.
     #[cfg(not(feature = "http"))]
     pub(super) fn may_go_on(&self, _: &Request) -> bool {
         true
     }
 
-    /// Waits until the client of a long request may no longer be answered, since its token no longer
-    /// holds.
+    /// Waits until a long request may no longer be answered, since the token of its client is no longer
+    /// valid.
     #[cfg(feature = "http")]
     pub(super) async fn shut_out(&self, request: &Request) {
         match self.transport {
@@ -133,19 +133,20 @@ impl Server {
         }
     }
 
-    /// Waits until the client of a long request may no longer be answered, since its token no longer
-    /// holds.
+    /// Waits until a long request may no longer be answered, since the token of its client is no longer
+    /// valid.
     #[cfg(not(feature = "http"))]
     pub(super) async fn shut_out(&self, _: &Request) {
         future::pending().await
     }
 }
 
-/// The most bytes of an idempotency key.
+/// The maximum size of an idempotency key in bytes.
 #[cfg(feature = "http")]
 const MAX_KEY: usize = 255;
 
-/// The idempotency key of a request over HTTP. Each token has keys of its own.
+/// The idempotency key of a request over HTTP, after the id of its token: clients with different tokens
+/// may use the same key.
 #[cfg(feature = "http")]
 fn idempotency_key(request: &Request) -> Result<Option<String>, ErrorData> {
     let Some(parts) = request.extensions.get::<Parts>() else { return Ok(None) };

@@ -20,17 +20,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most requests of one token in [`WINDOW`].
+/// The maximum number of requests of one token in [`WINDOW`].
 const MAX_REQUESTS: u32 = 20_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The time between two checks that the client of an open stream may still be answered.
+/// The time between two checks whether the client of an open stream still has a valid token.
 const CHECK: Duration = Duration::from_secs(5);
 
-/// The most subjects to which no token is bound that are logged.
+/// The maximum number of subjects without a bound token that are logged.
 const MAX_STRANGERS: usize = 100;
 
-/// Lets requests with a valid token pass, and notes in each request whose it is.
+/// Lets requests with a valid token pass, and adds the token's [`Principal`] to them.
 #[derive(Clone)]
 pub(super) struct Authorization {
     /// The memory of clients without a tenant.
@@ -41,14 +41,14 @@ pub(super) struct Authorization {
 
 struct Guard {
     tokens: Arc<Tokens>,
-    /// Checks access tokens of an authorization server. `None`: they are not accepted.
+    /// Checks access tokens of an authorization server. If `None`, access tokens are refused.
     oauth: Option<Arc<ResourceServer>>,
     /// Whether each request needs a token. A server that began without tokens needs them once the first
     /// token exists, until the server ends.
     is_closed: AtomicBool,
-    /// The use of each token that came, by its id.
+    /// The use of each token, by the token's id.
     uses: Mutex<HashMap<String, Use>>,
-    /// The subjects to which no token is bound that are in the log already.
+    /// The subjects without a bound token that were logged already.
     strangers: Mutex<BTreeSet<String>>,
 }
 
@@ -64,8 +64,8 @@ struct Use {
 #[derive(Clone)]
 struct Visitor(Arc<Guard>);
 
-/// Whether a long request may still be answered: its token is neither revoked nor expired since, or
-/// requests need no token yet.
+/// Whether a long request may still be answered: its token is still valid, or requests need no token
+/// yet.
 pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
     let Some(parts) = request.extensions.get::<Parts>() else { return true };
     match (parts.extensions.get::<Principal>(), parts.extensions.get::<Visitor>()) {
@@ -86,7 +86,8 @@ pub(super) async fn shut_out(request: &RequestContext<RoleServer>) {
 #[derive(Clone)]
 pub(super) struct Principal {
     token: Token,
-    /// When the access token of the request expires. `None` if the request has a token of ours.
+    /// When the access token of the request expires. `None` if the request has one of this server's own
+    /// tokens.
     until: Option<Timestamp>,
     tokens: Arc<Tokens>,
     /// The memory of the token's tenant.
@@ -139,8 +140,9 @@ impl Principal {
 }
 
 impl Authorization {
-    /// Lets requests with tokens pass, and requests with access tokens of subjects to which a token is
-    /// bound. Without `tokens`, all requests pass. With `is_open`, all pass as long as no token exists.
+    /// Lets a request pass if it has a token, or an access token of a subject to which a token is
+    /// bound. Without `tokens`, all requests pass. With `is_open`, all requests pass as long as no
+    /// token exists.
     pub fn new(
         memory: AgentMemory,
         tokens: Option<Arc<Tokens>>,
@@ -181,7 +183,7 @@ impl Guard {
         if let Some(token) = self.tokens.find(given, now)? {
             return Ok(Known::holder(token, None));
         }
-        // Tokens of ours have no `.`, and JWTs have two.
+        // This server's own tokens have no `.`. Access tokens are JWTs, which have two.
         let oauth = self.oauth.as_ref().filter(|_| given.contains('.')).ok_or(Refused::Unknown)?;
         let accepted = oauth.check(given, now).await?;
         match self.tokens.find_bound(oauth.issuer(), &accepted.subject, now)? {
@@ -234,7 +236,7 @@ impl Guard {
         }
     }
 
-    /// Logs a subject to which no token is bound, once.
+    /// Logs a subject without a bound token, each subject only once.
     fn log_stranger(&self, subject: &str) {
         let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
         if strangers.len() < MAX_STRANGERS && strangers.insert(subject.to_owned()) {
@@ -262,10 +264,10 @@ impl Guard {
 
 /// The sender of a request.
 enum Known {
-    /// Unknown: no token is needed yet.
+    /// No token is needed yet, so the sender is not known.
     Anybody,
-    /// The token, or the token for which an access token stands, and the time when that access token
-    /// expires.
+    /// The token of the request, or the token that is bound to the subject of its access token. Also
+    /// the time when the access token expires.
     Holder(Box<Token>, Option<Timestamp>),
 }
 
@@ -339,7 +341,7 @@ pub(super) async fn pass(
     authorization.streams.limit(Some(&id), request, next).await
 }
 
-/// The memory of a token's tenant, or the refusal if that memory cannot be had.
+/// The memory of a token's tenant, or the refusal if that memory cannot be opened.
 async fn memory_of(memory: &AgentMemory, token: &Token) -> Result<AgentMemory, Response> {
     let Some(tenant) = &token.tenant else { return Ok(memory.clone()) };
     memory.for_tenant(tenant).await.map_err(|error| match error.code {

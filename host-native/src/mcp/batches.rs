@@ -7,7 +7,7 @@ use rmcp::model::{
 /// The only protocol version with batches: later versions have none.
 const VERSION: ProtocolVersion = ProtocolVersion::V_2025_03_26;
 
-/// The most messages of a batch.
+/// The maximum number of messages in a batch.
 pub(super) const MAX_MESSAGES: usize = 1_000;
 
 /// A message of a batch. If it cannot be read, the error is the answer to it, or `None` if it is a
@@ -56,7 +56,7 @@ impl Batches {
     }
 
     /// Takes the messages of a batch, and returns the messages for the server. The second value has the
-    /// answers to the batch, if the server need not give any.
+    /// answers to the batch, if the server has no request of the batch to answer.
     pub(super) fn begin(
         &mut self,
         messages: Vec<Read>,
@@ -82,8 +82,8 @@ impl Batches {
         (for_server, self.close(self.open.len() - 1))
     }
 
-    /// Refuses `initialize`, and a request with the id of another that is not answered yet: `rmcp` gives
-    /// one answer for each id.
+    /// Refuses `initialize`, and a request whose id belongs to a request that is not answered yet:
+    /// `rmcp` sends one answer for each id.
     fn admit(&self, message: ClientJsonRpcMessage, parts: &[Part]) -> Read {
         let ClientJsonRpcMessage::Request(request) = &message else { return Ok(message) };
         let id = &request.id;
@@ -132,8 +132,8 @@ impl Batches {
         Ok(self.close(batch))
     }
 
-    /// Takes a request that the client has cancelled out of its batch: it gets no answer. Returns the
-    /// answers of the batch if it is now complete.
+    /// Removes a cancelled request from its batch, since it gets no answer. Returns the answers of the
+    /// batch if it is now complete.
     pub(super) fn cancel(&mut self, id: &RequestId) -> Option<Vec<ServerJsonRpcMessage>> {
         let (batch, part) = self.find(id)?;
         self.open[batch].remove(part);

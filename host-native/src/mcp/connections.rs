@@ -18,8 +18,8 @@ const REST: Duration = Duration::from_millis(200);
 
 /// The limits of connections, before any token is checked.
 pub(super) struct Limits {
-    /// The maximum number of connections at once; further ones wait. Each needs a file descriptor.
-    /// Reading documents needs some, too.
+    /// The maximum number of connections at once; further connections wait. Each connection needs a
+    /// file descriptor, and reading documents needs some, too.
     pub connections: usize,
     /// How long a client may take to send the head of its next request, and how long it may read nothing
     /// of its answer.
@@ -121,7 +121,7 @@ mod tests {
         let request = b"GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n";
         let mut deaf = connect(address, request).await;
         let next = tokio::spawn(async move { read(connect(address, REQUEST).await).await });
-        // Until the server hangs up.
+        // Writes until the server closes the connection.
         while deaf.write_all(request).await.is_ok() {}
         let answer = next.await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("here"), "{answer}");

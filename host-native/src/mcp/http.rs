@@ -1,4 +1,4 @@
-//! The tools over HTTP: MCP's Streamable HTTP, where each request stands alone.
+//! The tools over HTTP: MCP's Streamable HTTP without a session.
 
 use super::authorization::{Authorization, Principal, pass};
 use super::connections::{self, Limits};
@@ -45,7 +45,7 @@ const LIMITS: Limits = Limits { connections: 512, silence: Duration::from_secs(3
 /// How long open connections may take to end after the last answer.
 const HANGING_UP: Duration = Duration::from_secs(1);
 
-/// The most bytes of a refusal's text.
+/// The maximum size of a refusal's text in bytes.
 const MAX_REFUSAL: usize = 64 << 10;
 
 /// How to serve over HTTP.
@@ -57,11 +57,13 @@ pub struct HttpOptions {
     /// The names of this server besides `localhost` and its address. Requests for another `Host` are
     /// refused with status 403.
     pub allowed_hosts: Vec<String>,
-    /// The tokens of its clients. A request without a token gets status 401, and a client reaches what
-    /// its token reaches. On a loopback address, requests need no token until the first one exists.
+    /// The tokens of the server's clients. A client reaches what its token reaches, and a request
+    /// without a token gets status 401. On a loopback address, requests need no token until the first
+    /// token exists.
     pub tokens: Option<Arc<Tokens>>,
-    /// The authorization server whose access tokens are accepted, too: an access token stands for the
-    /// token that is bound to its subject. With this option, each request needs a token of either kind.
+    /// The authorization server whose access tokens are accepted, too. A client with an access token
+    /// reaches what the token that is bound to its subject reaches. With this option, each request
+    /// needs a token of either kind.
     pub oauth: Option<OAuthOptions>,
 }
 
@@ -126,7 +128,7 @@ pub async fn serve_http(
         () = stop => {
             requests.finish().await;
             hang_up.cancel();
-            // A client may be slow to read an answer.
+            // A client that reads its answer slowly gets this time to finish.
             let _ = tokio::time::timeout(HANGING_UP, &mut served).await;
             served.abort();
             Ok(())
@@ -141,8 +143,8 @@ pub(crate) fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Makes the resource server of the options, if they have an authorization server. Adds the host of its
-/// URL to the allowed hosts.
+/// Makes the resource server of OAuth, if the options have an authorization server. Adds the host of
+/// the server's URL to the allowed hosts.
 fn with_oauth(
     mut options: HttpOptions,
     address: SocketAddr,
@@ -160,7 +162,7 @@ fn with_oauth(
 #[derive(Clone, Default)]
 struct Requests {
     running: TaskTracker,
-    /// Cancelled when no further request is taken.
+    /// Cancelled when the server stops. Further requests are then refused.
     end: CancellationToken,
 }
 
@@ -260,7 +262,8 @@ fn metadata(oauth: Option<Arc<ResourceServer>>) -> Router {
     paths.iter().fold(Router::new(), add)
 }
 
-/// The origins of the server itself. It has no pages, but some clients name the server as their origin.
+/// The origins of the server itself, which are allowed. It has no pages, but some clients name the
+/// server as their origin.
 fn own_origins(address: SocketAddr) -> impl Iterator<Item = String> {
     let names = ["localhost", "127.0.0.1", "[::1]"];
     names.into_iter().map(move |name| format!("http://{name}:{}", address.port()))
@@ -307,7 +310,7 @@ fn has_type(fields: &HeaderMap, wanted: &str) -> bool {
     given.is_some_and(|given| given.split(';').next().unwrap_or_default().trim() == wanted)
 }
 
-/// The answer to a body that is no JSON-RPC message: the same error as over standard input.
+/// The answer to a body that is not a JSON-RPC message: the same error as over standard input.
 fn parse_error(reason: &str) -> Response {
     let error = json!({ "code": -32700, "message": format!("the body is no message: {reason}") });
     let message = json!({ "jsonrpc": "2.0", "id": null, "error": error });

@@ -32,7 +32,8 @@ pub(super) struct Intake<T> {
     begun: bool,
 }
 
-/// A call's arrival, taken by its handler. Without a handler, it is dropped with the request.
+/// The arrival of a call, until the handler of its request takes it. If no handler takes it, it is
+/// dropped with the request.
 #[derive(Clone)]
 struct Arrived(Arc<Mutex<Option<Arrival>>>);
 
@@ -96,13 +97,14 @@ impl<T> Intake<T> {
 
 /// The treatment of a message.
 enum Admission {
-    /// `rmcp` gets it.
+    /// `rmcp` gets the message.
     Admitted,
     /// The message is dropped without an answer.
     Ignored,
     /// The client gets this error.
     Refused(ErrorData),
-    /// It is a request with the id of another request that is not answered yet. The client gets an error.
+    /// The message is a request with the id of another request that is not answered yet. The client
+    /// gets an error.
     Repeated,
 }
 
@@ -192,7 +194,8 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
                 Admission::Refused(error) => {
                     let ClientJsonRpcMessage::Request(request) = message else { continue };
                     let refused = ServerJsonRpcMessage::error(error, Some(request.id));
-                    // Sent in a task of its own: a cancelled read must not leave half an answer.
+                    // Sent by a task of its own: if this read is cancelled, the answer is still written
+                    // to its end.
                     tokio::spawn(self.send(refused));
                 }
             }

@@ -27,8 +27,8 @@ pub(super) struct Lines<R, W> {
     /// The line that is being read. It is kept here because a read may be cancelled half way.
     line: Vec<u8>,
     writer: Arc<Mutex<W>>,
-    /// The answers to malformed lines. Each is sent by a task of its own: a cancelled read must not leave
-    /// half an answer.
+    /// The answers to malformed lines. Each is sent by a task of its own: if the read is cancelled, the
+    /// answer is still written to its end.
     replies: JoinSet<io::Result<()>>,
     batches: Batches,
     /// The messages of a batch that the server has not received yet.
@@ -68,7 +68,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
 }
 
 impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    /// Takes a batch, and sends the answers that need no server.
+    /// Takes the messages of a batch. Sends its answers if the server has no request of the batch to
+    /// answer.
     fn take_batch(&mut self, messages: Vec<Value>) {
         if let Err(refused) = self.batches.check(messages.len()) {
             return self.reply(ServerJsonRpcMessage::Error(*error(refused, None)));
@@ -81,8 +82,8 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
         }
     }
 
-    /// Notes that a message goes to the server. If it cancels a request of a batch, that request gets no
-    /// answer.
+    /// Passes a message on to the server. If the message cancels a request of a batch, removes that
+    /// request from its batch.
     fn received(&mut self, message: ClientJsonRpcMessage) -> ClientJsonRpcMessage {
         if let ClientJsonRpcMessage::Notification(notification) = &message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
@@ -111,7 +112,7 @@ async fn write<W: AsyncWrite + Unpin>(
     writer.flush().await
 }
 
-/// The messages of a line that is a batch. `None` if the line is no JSON array, or is longer than
+/// The messages of a line that is a batch. `None` if the line is not a JSON array, or is longer than
 /// [`LONGEST`].
 fn batch(line: &[u8]) -> Option<Vec<Value>> {
     let line = trimmed(line);

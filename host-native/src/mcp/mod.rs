@@ -2,8 +2,8 @@
 //!
 //! One server speaks all protocol versions: 2026-07-28, where requests are stateless, and 2024-11-05 to
 //! 2025-11-25, where a client begins with `initialize`. Over standard input and output `initialize`
-//! begins a session; over HTTP each request stands alone. The server lists the component's tools for
-//! models unchanged, in the component's order.
+//! begins a session; over HTTP there is no session. The server lists the component's tools for models
+//! unchanged, in the component's order.
 //!
 //! A tool's error is a result with `isError` and the error's JSON as text, so that a model can
 //! correct itself. A successful result is structured; the same JSON comes as text for older clients.
@@ -87,8 +87,8 @@ pub async fn serve_stdio(
 /// Serves one client, whose messages are lines of JSON, until its input ends, its output breaks, or
 /// `stop` is ready.
 ///
-/// Then calls in progress have at most 5 s to finish and be answered, and after them, summaries that
-/// models are writing have at most 5 s. Open subscriptions end at once.
+/// Then calls in progress have at most 5 s to finish and be answered. After them, summaries in progress
+/// have at most 5 s more. Open subscriptions end at once.
 ///
 /// # Errors
 ///

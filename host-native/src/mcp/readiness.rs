@@ -32,7 +32,7 @@ impl Readiness {
         Readiness { memory, last: Arc::default() }
     }
 
-    /// Tries whether the storage takes writes, unless that was tried within the last second.
+    /// Tries whether the storage takes writes. Within a second of the last try, returns its answer.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The repositories around the roots of a client whose protocol version has a handshake. The client is
-/// asked when a call first needs them, and again after it reports a change. If the client does not
-/// answer, it counts as having no roots until it reports a change.
+/// asked when a call first needs these repositories, and again after the client reports a change. If
+/// the client does not answer, it counts as having no roots until it reports a change.
 #[derive(Clone, Default)]
 pub(super) struct KnownRoots(Arc<Mutex<Arc<OnceCell<Vec<PathBuf>>>>>);
 

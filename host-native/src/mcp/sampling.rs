@@ -7,10 +7,11 @@ use rmcp::model::{
 use rmcp::service::{Peer, RoleServer};
 use std::sync::Arc;
 
-/// The most tokens of a summary: 1,000 characters in any script.
+/// The maximum number of tokens of a summary, enough for 1,000 characters in any script.
 const MAX_TOKENS: u32 = 1_000;
 
-/// The model of a client with an older protocol version.
+/// The model of a client, which the server asks by MCP's sampling. The client's protocol version has a
+/// handshake: stateless versions have no sampling.
 pub(super) struct Sampling(Peer<RoleServer>);
 
 impl Sampling {

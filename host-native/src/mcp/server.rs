@@ -34,8 +34,8 @@ pub(super) type Request = RequestContext<RoleServer>;
 pub(super) enum Transport {
     /// One connection for all messages of one client.
     Stdio,
-    /// HTTP, where each request stands alone. In protocol versions before 2026-07-28, the server sends a
-    /// client only answers to its requests.
+    /// HTTP, without a session. In protocol versions before 2026-07-28, the server sends a client only
+    /// answers, and no notifications.
     #[cfg(feature = "http")]
     Http(Metrics),
 }
@@ -81,8 +81,8 @@ impl Server {
         if self.offered.prompts().is_empty() { Err(unknown_method(method)) } else { Ok(()) }
     }
 
-    /// Reads each of these resources with the given reach. `None` for a resource that cannot be read with
-    /// it.
+    /// Reads each of these resources with the given reach. `None` for a resource that cannot be read
+    /// with this reach.
     async fn read_all(memory: &AgentMemory, uris: &[String], reach: &Reach) -> Vec<Option<String>> {
         let mut contents = Vec::new();
         for uri in uris {
@@ -93,7 +93,8 @@ impl Server {
         contents
     }
 
-    /// Checks a request for a list of resources: they must exist, and every list is one page.
+    /// Checks a request for a list of resources. It is refused if there are no resources, or if it asks
+    /// for a second page: every list is one page.
     fn check_list(
         &self,
         method: &str,
@@ -184,8 +185,8 @@ impl ServerHandler for Server {
         params: InitializeRequestParams,
         request: Request,
     ) -> Result<InitializeResult, ErrorData> {
-        // In a session that began with `initialize`, `rmcp` has stored the client's information before
-        // this. If it has none, the session is stateless, and `initialize` is no method in it.
+        // In a session that began with `initialize`, `rmcp` has already stored the client's
+        // information. Without it, the session is stateless and has no method `initialize`.
         if matches!(self.transport, Transport::Stdio) && request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }
@@ -264,7 +265,7 @@ impl ServerHandler for Server {
         let memory = self.memory_of(subscription.request_context());
         let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
         let mut changes = memory.changes();
-        // What a client reads at a URI depends on its reach. So a client with a limited reach is notified
+        // A client's reach decides what it reads at a URI. So a client with a limited reach is notified
         // only if the text that it reads has changed.
         let is_limited = reach.is_limited();
         let mut known =

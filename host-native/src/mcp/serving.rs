@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-/// How long calls in progress may take to end after the input has ended; then summaries may take as long
-/// again.
+/// How long calls in progress may take to end after the input has ended. Summaries in progress then get
+/// the same time again.
 pub(super) const CLOSING: Duration = Duration::from_secs(5);
 
 /// Why serving could not begin, or ended early.
@@ -25,7 +25,8 @@ pub enum ServeError {
          with `--public-url`, such as `https://memory.example.com/mcp`"
     )]
     NoPublicUrl(std::net::SocketAddr),
-    /// Access tokens are accepted, but the options have no tokens for which they could stand.
+    /// Access tokens are accepted, but the options have no tokens to which their subjects could be
+    /// bound.
     #[cfg(feature = "http")]
     #[error("access tokens stand for tokens: set both")]
     NoTokens,

@@ -9,18 +9,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most open streams of all clients. A quarter of the connections is left for requests that are
-/// answered at once.
+/// The maximum number of open streams of all clients. A quarter of the connections is left for requests
+/// that are answered at once.
 const MAX: usize = 384;
 
-/// The most open streams of one token.
+/// The maximum number of open streams of one token.
 const MAX_OF_TOKEN: usize = 64;
 
 /// The open streams.
 #[derive(Clone)]
 pub(super) struct Streams {
     free: Arc<Semaphore>,
-    /// The free places of each token that came, by the token's id.
+    /// The free places for the streams of each token, by the token's id.
     free_of_tokens: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
 }
 
@@ -87,12 +87,12 @@ mod tests {
         assert!(refused(Some("ada")).starts_with("this token has 64"));
         let bob = all_of(Some("bob"));
         assert_eq!(bob.len(), 64);
-        // Of clients that need no token.
+        // Streams of clients that need no token.
         let mut others = all_of(None);
         assert_eq!(others.len(), 384 - 2 * 64);
         assert!(refused(None).starts_with("this server has 384"));
         assert!(refused(Some("eve")).starts_with("this server has 384"));
-        // A place that ends is free.
+        // The place of a stream that has ended is free again.
         ada.pop();
         ada.extend(streams.place(Some("ada")));
         assert_eq!(ada.len(), 64);

@@ -8,8 +8,9 @@ use tokio_util::sync::CancellationToken;
 /// How many resources one client may subscribe to.
 pub(super) const MAX_SUBSCRIPTIONS: usize = 1_000;
 
-/// The subscriptions of a client that began with `initialize`: one request for each resource, and
-/// all notifications over one connection. Stateless clients list all resources in one request.
+/// The subscriptions of a client that began with `initialize`. It subscribes to each resource by a
+/// request, and gets all notifications over one connection. A stateless client lists all resources in
+/// one request.
 #[derive(Clone, Default)]
 pub(super) struct Subscriptions(Arc<Mutex<Subscribed>>);
 

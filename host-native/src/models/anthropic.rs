@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 const VERSION: &str = "2023-06-01";
 
-/// The most tokens of an answer: 1,000 characters in any script.
+/// The maximum number of tokens of an answer, enough for 1,000 characters in any script.
 const MAX_TOKENS: u32 = 1_000;
 
 /// A model behind the Messages API of Anthropic.

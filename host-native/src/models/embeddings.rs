@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The most bytes of an answer: 32 vectors of 4,096 numbers.
+/// The maximum size of an answer in bytes, enough for 32 vectors of 4,096 numbers.
 const MAX_ANSWER: u64 = 8 << 20;
 
 /// An embedder behind an endpoint that is compatible with OpenAI's, such as a local one.

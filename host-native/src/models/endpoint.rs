@@ -6,7 +6,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint(String);
 
-/// Why a text is no [`Endpoint`]. It does not repeat the text, which may contain a password.
+/// Why a text is not an [`Endpoint`]. The message does not repeat the text, which may contain a
+/// password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a model needs {}", Endpoint::FORM)]
 pub struct InvalidEndpoint;

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use ureq::http::{HeaderMap, StatusCode};
 use ureq::{Agent, Error};
 
-/// The most bytes of a request; also of an answer, unless its [`Use`] sets another limit.
+/// The maximum size of a request in bytes, and of an answer, unless its [`Use`] sets another limit.
 const MAX_BODY: u64 = 1 << 20;
 
 /// The pause before the retry if the service names none.
@@ -32,7 +32,7 @@ pub(super) struct Service {
 pub(super) struct Use {
     /// What the service does with memories, for the log, such as `summarised`.
     pub(super) verb: &'static str,
-    /// The most bytes of an answer.
+    /// The maximum size of an answer in bytes.
     pub(super) max_answer: u64,
 }
 

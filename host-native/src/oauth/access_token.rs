@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::slice;
 
-/// The most bytes of a token. A longer token is refused.
+/// The maximum size of a token in bytes. A longer token is refused.
 const MAX_BYTES: usize = 16 << 10;
 
-/// The most bytes of a subject, as OpenID Connect limits it.
+/// The maximum size of a subject in bytes, as OpenID Connect limits it.
 pub(crate) const MAX_SUBJECT: usize = 255;
 
 /// How far the clocks of the two servers may be apart, in seconds.
@@ -33,7 +33,7 @@ pub(super) struct Header {
     crit: Option<IgnoredAny>,
 }
 
-/// What the claims of a token must contain.
+/// The values that the claims of a token must have.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub issuer: String,
@@ -44,7 +44,7 @@ pub(super) struct Expected {
 /// The subject of a valid token, and the end of its validity.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Accepted {
-    /// The claim `sub`: who the holder is for the issuer.
+    /// The claim `sub`, by which the issuer identifies the holder.
     pub subject: String,
     /// When the token expires, plus [`LEEWAY`] for clocks that differ.
     pub until: Timestamp,
@@ -87,7 +87,7 @@ impl<'a> AccessToken<'a> {
         const FORM: Violation = Violation::Invalid("it is no signed JWT that this server can read");
         let short = Some(text).filter(|text| text.len() <= MAX_BYTES).ok_or(FORM)?;
         let (message, signature) = short.rsplit_once('.').ok_or(FORM)?;
-        // If the payload has a further `.`, it is no Base64 and is refused below.
+        // If the payload has a further `.`, it is not Base64 and is refused below.
         let (header, payload) = message.split_once('.').ok_or(FORM)?;
         let header = decoded(header).ok_or(FORM)?;
         let payload = decoded(payload).ok_or(FORM)?;

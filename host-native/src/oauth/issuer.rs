@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::{StatusCode, Uri};
 
-/// The most bytes of an answer.
+/// The maximum size of an answer in bytes.
 const MAX_ANSWER: u64 = 256 << 10;
 
 /// How long all requests for the keys may take together.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The most keys of a set that are used. Further keys are ignored.
+/// The maximum number of keys of a set that are used. Further keys are ignored.
 const MAX_KEYS: usize = 64;
 
 /// The algorithm of a token's signature. Symmetric algorithms and `none` are left out, so a token with

@@ -12,11 +12,11 @@ const FRESH: Duration = Duration::from_secs(10 * 60);
 /// For how long fetched keys are used if the issuer does not answer.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// The pause after a fetch before the keys are fetched again for an unknown key. The first fetch has no
-/// such pause.
+/// The minimum time between a fetch and another fetch for an unknown key. After the first fetch, the
+/// next one may come at once.
 const PAUSE_OF_UNKNOWN: Duration = Duration::from_secs(10);
 
-/// The pause after a fetch that failed.
+/// The minimum time between a fetch that failed and the next one.
 const PAUSE_OF_FAILED: Duration = Duration::from_secs(1);
 
 type Fetch = dyn Fn() -> Result<Arc<[Key]>, String> + Send + Sync;
@@ -36,7 +36,8 @@ struct Known {
     fetched: Option<Instant>,
     /// When the last fetch failed. `None` if it succeeded.
     failed: Option<Instant>,
-    /// When the keys were last fetched, except for the first fetch.
+    /// When the keys were last fetched. `None` after the first fetch, which begins no
+    /// [`PAUSE_OF_UNKNOWN`].
     sought: Option<Instant>,
 }
 
@@ -49,7 +50,7 @@ pub(super) enum Missing {
     Unavailable,
 }
 
-/// What is known of a key without asking the issuer.
+/// The result of a lookup among the known keys.
 enum Lookup {
     Found {
         keys: Vec<Key>,
@@ -77,8 +78,8 @@ impl Keys {
         })
     }
 
-    /// The keys with an id that may check signatures of an algorithm. Asks the issuer if it has to. Other
-    /// requests wait for the same answer meanwhile.
+    /// The keys with this id that may check signatures of this algorithm. Asks the issuer if the known
+    /// keys are not enough. Other requests then wait for the same answer.
     pub async fn find(
         self: &Arc<Self>,
         id: Option<&str>,
@@ -250,7 +251,7 @@ mod tests {
         issuer.has(Some(&["b", "c"]));
         let later = now + 2 * PAUSE_OF_UNKNOWN;
         assert_eq!((find(&keys, "c", later).await, issuer.asked()), (Ok(1), 3));
-        // A key without an id is another one.
+        // A token without a key id matches only keys without an id.
         assert_eq!(keys.find(None, ALGORITHM, later).await.err(), Some(Missing::Unknown));
         assert_eq!(
             keys.find(Some("c"), Algorithm::Rs256, later).await.err(),

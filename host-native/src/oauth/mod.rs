@@ -1,8 +1,8 @@
 //! Access tokens of an authorization server: the resource server of OAuth 2.1.
 //!
 //! An access token says who its holder is: a subject of the [`Issuer`]. One of the
-//! [tokens](crate::tokens) is bound to the subject and says what it reaches. The issuer is asked only for
-//! its metadata and keys; no token is sent to it.
+//! [tokens](crate::tokens) is bound to the subject and says what the subject reaches. The issuer is
+//! asked only for its metadata and keys; no token is sent to it.
 
 mod access_token;
 mod issuer;
@@ -130,7 +130,8 @@ impl ResourceServer {
         ResourceServer { url, expected, keys: Keys::new(move || issuer.keys(&agent)) }
     }
 
-    /// Begins to fetch the keys in the background, so that a mistake is in the log soon after the start.
+    /// Begins to fetch the keys in the background, so that a mistake in the options is in the log soon
+    /// after the start.
     pub fn start(&self) {
         self.keys.refresh(Instant::now());
     }
@@ -140,7 +141,7 @@ impl ResourceServer {
         &self.expected.issuer
     }
 
-    /// Checks an access token. Returns its subject and until when it holds.
+    /// Checks an access token. Returns its subject and when it expires.
     pub async fn check(&self, token: &str, now: Timestamp) -> Result<Accepted, Error> {
         let token = AccessToken::read(token)?;
         let header = &token.header;

@@ -79,13 +79,13 @@ async fn every_asymmetric_algorithm_is_accepted_and_only_with_its_key() {
             let accepted = server.check(&token, now()).await;
             assert_eq!(accepted.map(|of| of.subject), Ok("ada".to_owned()), "{algorithm}");
         }
-        // The id of another key.
+        // A token with the id of another key is refused.
         for other in keys.iter().filter(|other| other.id != key.id) {
             let header = json!({ "alg": algorithm, "kid": other.id });
             let refused = server.check(&key.token(&header, &claims()), now()).await;
             assert!(matches!(refused, Err(Error::Invalid(_))), "{algorithm} as {}", other.id);
         }
-        // The same key, by another algorithm.
+        // A token that names another algorithm for the same key is refused.
         let wrong = if algorithm == "RS256" { "PS256" } else { "RS256" };
         let header = json!({ "alg": algorithm, "kid": key.id });
         let signed = key.token(&header, &claims());
@@ -161,7 +161,7 @@ async fn claims_that_are_not_as_expected_are_refused() {
         let checked = server.check(&key.token(&header, &refused), now()).await;
         assert!(matches!(checked, Err(Error::Invalid(_))), "{refused}: {checked:?}");
     }
-    // An ID token may have the same audience.
+    // An ID token may have the same audience, and is told apart by its claims and its type.
     for claim in ["nonce", "at_hash", "c_hash"] {
         let claims = with(&good, claim, json!("x"));
         for (kind, is_accepted) in

@@ -103,7 +103,8 @@ fn snapshot(directory: &Path) -> BTreeMap<PathBuf, Option<String>> {
     all
 }
 
-/// The syncs of another test, run by this one, in order. `None` if they cannot be traced.
+/// Runs another test under `strace`, and returns the paths that it synced, in order. `None` without
+/// `strace`.
 #[track_caller]
 fn syncs(repository: &Repository, test: &str) -> Option<Vec<PathBuf>> {
     if Command::new("strace").arg("-V").output().is_err() {
@@ -128,7 +129,7 @@ fn syncs(repository: &Repository, test: &str) -> Option<Vec<PathBuf>> {
 
 const TRACED: &str = "AGENT_MEMORY_TEST_REPOSITORY";
 
-/// The repository that the outer test made for the traced one.
+/// The repository that the outer test made for the traced test.
 fn traced() -> PathBuf {
     std::env::var_os(TRACED).expect("run by another test").into()
 }
@@ -383,7 +384,7 @@ fn a_link_that_replaces_a_directory_of_a_path_is_not_followed() {
 fn repositories_are_listed_by_name_and_none_is_created() {
     let base = tempfile::tempdir().unwrap();
     let storage = Storage::new(StorageOptions::default());
-    // The directory above them holds several repositories and is none.
+    // This directory contains the repositories, but is not a repository itself, so it is not listed.
     storage.grant(base.path()).unwrap();
     let mut names = Vec::new();
     for name in ["b", "a", "root"] {

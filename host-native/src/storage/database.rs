@@ -20,8 +20,8 @@ pub(super) trait DatabaseBackend: Debug + Send + Sync {
 
     fn check(&self) -> Result<Vec<String>, Error>;
 
-    /// If the transaction needs the lock of the place, joins the queue for it now. With `shared`, it
-    /// shares the lock of a writer of this place instead.
+    /// If the transaction needs the lock of the place, joins the queue for it now. Given `shared`, the
+    /// lock of a writer of this place, the transaction shares that lock instead.
     fn begin(&self, mode: Mode<'_>, shared: Option<&WriterLock>, timeout: LockTimeout)
     -> Beginning;
 
@@ -72,10 +72,11 @@ impl Database {
 
     /// Begins a transaction. A database has at most one at a time.
     ///
-    /// A transaction that writes to a kept database joins the queue for the lock of its place now. On a
-    /// medium with scopes, it locks the scope of the mode only. The future waits for that lock and, on
-    /// this machine, for SQLite's own. Dropping the future ends the wait. Under a `writer` of that
-    /// place, the transaction shares the writer's lock. That lock is held until both have ended.
+    /// A transaction that writes to a kept (not derived) database joins the queue for the lock of its
+    /// place now. On a medium that can lock a part of a place (a scope), it locks only the scope of
+    /// `mode`. The future waits for that lock and, on this machine, for SQLite's own. Dropping the
+    /// future ends the wait. Under a `writer` of that place, the transaction shares the writer's lock.
+    /// That lock is held until both have ended.
     ///
     /// # Errors
     ///
@@ -98,7 +99,8 @@ impl Database {
         async move { begun?.await }
     }
 
-    /// The same as [`Tree::lock_key`](super::Tree::lock_key). `None` for a derived database.
+    /// The key of the lock of the database's place, as in [`Tree::lock_key`](super::Tree::lock_key).
+    /// `None` for a derived database, which is not under that lock.
     pub fn lock_key(&self) -> Option<&LockKey> {
         self.0.lock_key()
     }

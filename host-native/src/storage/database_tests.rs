@@ -302,7 +302,7 @@ fn the_statement_of_a_dropped_call_is_interrupted_and_its_lock_is_free() {
     assert!(error.message.contains("given up"), "{error}");
     assert!(started.elapsed() < LONG / 4);
     drop(database);
-    // The connection serves the next call.
+    // The next call can use the interrupted connection.
     let next = scene.open();
     write(&next, &[insert(1)]).unwrap();
     assert_eq!(count(&next), 1);

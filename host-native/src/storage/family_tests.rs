@@ -1,4 +1,4 @@
-//! Runs `tests/families.json`, which describes its format, and tests what it cannot say.
+//! Runs `tests/families.json`, which describes its format, and tests what its format cannot express.
 
 use super::layout_tests::{base, create, data, everything_below};
 use super::*;
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const LABEL: &str = "things";
 
-/// JSON objects from names to places.
+/// The format of the registries in these tests: a JSON object from names to places.
 #[derive(Debug)]
 struct Json;
 
@@ -79,7 +79,7 @@ fn mode(path: impl AsRef<Path>) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Locks a place, and checks its modes and that its lock is hidden.
+/// Locks a place. Checks the modes of its files, and that its lock directory is not listed.
 fn check_lock(tree: &Tree, is_private: bool) {
     let at = tree.location().to_owned();
     let writer = block_on(tree.lock(timeout())).unwrap();
@@ -176,7 +176,7 @@ fn an_edited_registry_counts_at_once_and_keeps_its_lock_private() {
     fs::create_dir(format!("{base}/home/b")).unwrap();
     fs::write(&file, r#"{"a": {"path": "~/a"}}"#).unwrap();
     assert!(storage.open(&place("a"), &[]).is_ok());
-    // The same length: only the bytes differ.
+    // The new text has the same length, so only the bytes show that the file has changed.
     fs::write(&file, r#"{"b": {"path": "~/b"}}"#).unwrap();
     assert_eq!(storage.open(&place("a"), &[]).unwrap_err().code, ErrorCode::NotFound);
     assert!(storage.open(&place("b"), &[]).is_ok());

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 const LABEL: &str = "things";
-/// The database's name for the component. The file may have another.
+/// The database's name for the component. The file may have another name.
 const NAME: &str = "things.db";
 
 fn place(label: &str, kind: NamedPlaceKind, path: &Path) -> NamedPlace {
@@ -106,7 +106,7 @@ fn links_to_a_file_and_to_its_directory_are_followed_when_it_is_granted() {
     let (_scratch, base) = scratch();
     fs::create_dir(base.join("real")).unwrap();
     symlink(base.join("real"), base.join("directory")).unwrap();
-    // The file need not exist behind a link to its directory.
+    // Below a linked directory, a file can be granted before it exists.
     let storage = grant(&base.join("directory/mine.sqlite")).unwrap();
     create_table(&open(&storage, true).unwrap());
     symlink(base.join("real/mine.sqlite"), base.join("link.sqlite")).unwrap();
@@ -117,7 +117,7 @@ fn links_to_a_file_and_to_its_directory_are_followed_when_it_is_granted() {
         assert_eq!(storage.place_directory(LABEL), Some(base.join("real")), "{path}");
         open(&storage, false).unwrap();
     }
-    // A link that leads nowhere, and one that came later, are not followed.
+    // A dangling link is not followed, and neither is a link that was made after the grant.
     for name in ["dangling.sqlite", "later.sqlite"] {
         let storage = match name {
             "later.sqlite" => Some(grant(&base.join(name)).unwrap()),
@@ -166,7 +166,7 @@ fn a_place_that_is_occupied_at_the_grant_opens_once_it_is_free() {
     fs::remove_dir(&file).unwrap();
     create_table(&open(&storage, true).unwrap());
     assert!(file.is_file());
-    // A path that no state of the file system allows is refused at once.
+    // A path that can never lead to a file is refused at once.
     assert_eq!(code(storage.grant_once_possible(wanted(&base.join("a/")))), ErrorCode::InvalidPath);
 }
 
@@ -242,7 +242,7 @@ fn no_named_place_lies_inside_another() {
         assert!(names_other, "{refused}");
     }
     grant("third", File, "a/b.sqlite").unwrap();
-    // The same label again is another path for the same place.
+    // A further grant for a label gives its place another path.
     grant("file", File, "a/d.sqlite").unwrap();
     grant("directory", Directory, "a/b/c").unwrap();
 }

@@ -12,7 +12,7 @@ const POLL: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 ///
-/// `busy` if other writers hold it for longer; those of [`Request::open`].
+/// `busy` if other writers hold the lock for longer than `wait`; those of [`Request::open`].
 pub(crate) fn lock_layout(layout: &Layout, wait: Duration) -> Result<PlaceLock, Error> {
     let until = Instant::now() + wait;
     let mut request = Request::open(layout, &Default::default(), true)?;

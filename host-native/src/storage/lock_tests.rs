@@ -10,7 +10,8 @@ use std::time::Instant;
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
 
-/// Opens a tree of a new storage. Storages share no queue, only the lock files.
+/// Opens a tree in a storage of its own, as another process would: two storages share only the lock
+/// files.
 fn open(repository: &Path) -> Tree {
     let storage = Storage::new(StorageOptions {
         durability: Durability::Relaxed,
@@ -125,7 +126,7 @@ async fn a_writer_that_gives_up_waiting_leaves_the_queue() {
     let repository = tempfile::tempdir().unwrap();
     let [one, other, third] = [(); 3].map(|()| open(repository.path()));
     let writer = acquire(&one, LONG).await.unwrap();
-    // This writer gets as far as the file of the queue, and holds it.
+    // This writer gets as far as locking the file of the queue.
     let gives_up = tokio::time::timeout(SHORT, acquire(&other, LONG)).await;
     assert!(gives_up.is_err());
     drop(one.lock(LockTimeout::new(LONG)));

@@ -18,8 +18,8 @@ pub struct LockTimeout {
 
 impl LockTimeout {
     /// A timeout that begins now. At the head of the queue, a writer waits for `lock_wait`, but at most
-    /// [`MAX_LOCK_WAIT`]. In total it waits for at most 30 s, or for the time at the head if that is
-    /// longer.
+    /// [`MAX_LOCK_WAIT`]. In total it waits for at most 30 s, or for that time at the head if it is
+    /// longer than 30 s.
     pub fn new(lock_wait: Duration) -> Self {
         LockTimeout { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
     }

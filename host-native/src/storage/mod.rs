@@ -126,8 +126,8 @@ pub struct StorageOptions {
     pub lock_wait: Duration,
     /// The maximum run time of one SQL statement. A statement that runs longer is interrupted.
     pub statement_time: Duration,
-    /// Whether reading changes no file. What a killed program left in a write-ahead log then stays there,
-    /// and no derived database is used.
+    /// Whether reads change no file. A write-ahead log that a killed program left then stays as it is,
+    /// and derived databases are not used.
     pub looks_only: bool,
 }
 
@@ -230,15 +230,16 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// `invalid-path` if the registry's path or a fixed name is not possible, or if it overlaps with
-    /// another named place; `not-granted` if a fixed path is refused; `permission`.
+    /// `invalid-path` if the path of the registry or the name of a fixed place is not valid, or if a
+    /// path of the family overlaps with another named place; `not-granted` if the path of a fixed place
+    /// is refused; `permission`.
     pub fn grant_family(&self, family: FamilyGrant) -> Result<(), Error> {
         self.0.places.grant_family(family)
     }
 
-    /// Grants a place or a family. If the file system refuses the grant now, it is kept: each call that
-    /// needs the place tries the grant again, and fails if it is still refused. Returns the error of the
-    /// refusal, if any.
+    /// Grants a place or a family. If the file system refuses the grant now, each call that needs the
+    /// place tries the grant again, and fails if it is still refused. Returns the error of the first
+    /// attempt, if any.
     ///
     /// # Errors
     ///
@@ -254,8 +255,8 @@ impl Storage {
         assert!(set.is_ok(), "a storage has one server");
     }
 
-    /// The server that has the places of a label, with the entry of this label. `None` if they are not on
-    /// a server.
+    /// The server that has the places of a label, with the entry of this label. `None` if the places of
+    /// the label are not on a server.
     #[cfg(feature = "postgres")]
     fn on_server(&self, label: &str) -> Option<(&Arc<DatabaseServer>, &ServerLabel)> {
         let server = self.0.server.get()?;
@@ -296,9 +297,9 @@ impl Storage {
         self.open_within(place, more_roots, None, None)
     }
 
-    /// Opens a place as [`open`](Storage::open) does. Repositories outside the directories `only` are as
-    /// if they were not granted. A database server stores the key of the call with the call's first
-    /// commit.
+    /// Opens a place as [`open`](Storage::open) does. Repositories outside the directories `only` are
+    /// treated as not granted. A database server stores `key`, the idempotency key of the call, with
+    /// the call's first commit.
     ///
     /// # Errors
     ///
@@ -322,8 +323,9 @@ impl Storage {
         Ok(FilesTree::open(&self.0.local, layout, named))
     }
 
-    /// Whether the database server has the key of a call: then the call was made. A repetition checks
-    /// this before it runs, since it may end before a commit that would find the key.
+    /// Whether the database server has the idempotency key of a call, which means that the call was
+    /// made. A repetition asks before it runs: the commit would find the key, too, but the repetition
+    /// may end without a commit.
     ///
     /// # Errors
     ///
@@ -338,9 +340,10 @@ impl Storage {
         Ok(false)
     }
 
-    /// The names of the granted places of a kind, in byte order. Repositories are the granted directories
-    /// that have a `.git`: one without it may hold several repositories. Places that cannot be opened are
-    /// listed, too: opening one tells why. A label has one place, with an empty name.
+    /// The names of the granted places of a kind, in byte order. A granted directory is listed as a
+    /// repository if it has a `.git`: without one it may hold several repositories. Places that cannot
+    /// be opened are listed, too: opening such a place tells why. A label of a single place lists one
+    /// empty name.
     ///
     /// `more_roots` are granted for this call only.
     ///
@@ -430,8 +433,8 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// `already-exists` if the name is registered; `not-granted` if the place is of no family with a
-    /// registry; those of [`Storage::lock_registry`], [`RegistryWriter::create`] and
+    /// `already-exists` if the name is registered; `not-granted` if the place does not belong to a
+    /// family with a registry; those of [`Storage::lock_registry`], [`RegistryWriter::create`] and
     /// [`Storage::open`]. If the registry cannot be written, the new directory stays.
     ///
     /// # Panics

@@ -74,7 +74,7 @@ mod tests {
         fs::create_dir(&own).unwrap();
         try_to_write(scratch.path()).unwrap();
         assert_eq!(fs::read_dir(&own).unwrap().count(), 0);
-        // What a killed process has left.
+        // A killed process has left this file.
         fs::write(own.join(NAME), "").unwrap();
         try_to_write(scratch.path()).unwrap();
         assert_eq!(fs::read_dir(&own).unwrap().count(), 0);

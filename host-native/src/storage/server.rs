@@ -1,4 +1,4 @@
-//! A database server, and which places are on it.
+//! A database server, and the places on it.
 
 use super::server_lock::{Locker, ScopeQueues};
 use agent_memory_storage::{Error, ErrorCode, Place};
@@ -19,15 +19,15 @@ pub(crate) struct DatabaseServer {
     queues: Arc<ScopeQueues>,
 }
 
-/// The places with one label.
+/// The places with one label: one place, or the places of a family.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerLabel {
     pub label: String,
     /// Whether the label is that of a family, whose places have names.
     pub is_family: bool,
-    /// The names of the kept databases of each place.
+    /// The names of the kept (not derived) databases of each place.
     pub databases: Vec<String>,
-    /// The names of the kept databases that are tables on the server.
+    /// The names of those kept databases that are tables on the server.
     pub tables: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl DatabaseServer {
         self.labels.iter().find(|of| of.label == label)
     }
 
-    /// Who waits for the lock of a place, in the queue of this process.
+    /// Makes the [`Locker`] of a place, which waits in the queues of this process.
     pub(super) fn locker(&self, place: Place, tree: postgres::Tree) -> Locker {
         Locker { queues: self.queues.clone(), place, tree }
     }

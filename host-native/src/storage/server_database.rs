@@ -82,7 +82,7 @@ impl DatabaseBackend for ServerDatabase {
 /// A transaction that writes.
 #[derive(Debug)]
 struct ServerTransaction {
-    // Must be dropped before `_lock`.
+    // Dropped before `_lock`, so that the lock is held until the transaction has ended.
     transaction: postgres::Transaction,
     _lock: Arc<ServerLock>,
 }

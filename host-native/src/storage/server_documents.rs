@@ -1,4 +1,4 @@
-//! The documents of a place on a database server, without the names that are given to no document.
+//! The documents of a place on a database server, except those with reserved names.
 
 use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status,
@@ -7,9 +7,8 @@ use agent_memory_storage_files::reserved_names;
 use agent_memory_storage_postgres::Reader;
 use std::sync::Arc;
 
-/// The documents of a place on a server. Refuses the names at the root of a place that a directory keeps
-/// for databases and locks. Every host refuses them, so that documents can be moved from one medium to
-/// the other.
+/// The documents of a place on a server. Refuses the names that a place on disk reserves at its root
+/// for databases and locks. So documents can be moved between a server and a disk.
 #[derive(Clone, Debug)]
 pub(super) struct ServerDocuments {
     reader: Reader,
@@ -17,7 +16,7 @@ pub(super) struct ServerDocuments {
 }
 
 impl ServerDocuments {
-    /// The documents of a place with these databases.
+    /// The documents of a place. The names of its `databases` are reserved.
     pub fn new(reader: Reader, databases: &[String]) -> Self {
         ServerDocuments { reader, reserved: reserved_names(databases).into() }
     }

@@ -7,7 +7,7 @@ use agent_memory_storage_postgres as postgres;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The queues of this process, by place and scope.
+/// The queues of this process, by place and scope. A scope is a part of a place.
 pub(super) type ScopeQueues = Queues<(Place, Option<String>)>;
 
 /// The lock of a place on a server, or of one of its scopes. A writer and a transaction of one call share
@@ -15,8 +15,8 @@ pub(super) type ScopeQueues = Queues<(Place, Option<String>)>;
 #[derive(Debug)]
 pub(super) struct ServerLock {
     pub lock: Arc<postgres::Lock>,
-    // Dropped after `lock`, so that its connection is free before the next writer of this process asks
-    // for one.
+    // Dropped after `lock`, so that the lock's connection is free before the next writer of this
+    // process asks for one.
     _turn: Turn,
 }
 

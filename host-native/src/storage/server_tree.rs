@@ -29,8 +29,8 @@ pub(super) struct ServerTree {
 }
 
 impl ServerTree {
-    /// Opens a place with one of the labels of a server. The first commit in it stores the key of the
-    /// call, if the call has one.
+    /// Opens a place with one of the labels of a server. The first commit stores the idempotency key of
+    /// the call, if it has one.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl ServerTree {
         }))
     }
 
-    /// Opens a kept database. The server is not asked.
+    /// Opens a kept (not derived) database. The server is not asked.
     fn open_tables(&self, name: &str, create: bool) -> Result<Database, Error> {
         if self.tables.iter().any(|tables| tables == name) {
             return Ok(Database::new(ServerDatabase {

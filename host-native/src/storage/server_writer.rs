@@ -16,7 +16,7 @@ pub(super) struct ServerWriter {
 }
 
 impl ServerWriter {
-    /// `documents` are those of the place.
+    /// `documents` are the documents of the place. The writer reads them under its lock.
     pub fn new(lock: Arc<ServerLock>, key: LockKey, documents: &ServerDocuments) -> Self {
         let documents = documents.with_reader(lock.lock.reader());
         ServerWriter { lock, documents, key }

@@ -86,7 +86,7 @@ impl DatabaseBackend for SqliteDatabase {
         let database = self.sqlite.clone();
         let timeout = match database.kind() {
             Kind::Kept => timeout,
-            // Does not wait for SQLite's lock of a derived database, but fails at once.
+            // Fails at once if another writer holds SQLite's lock of a derived database.
             Kind::Derived => LockTimeout::new(Duration::ZERO),
         };
         let locks = mode.is_write() && self.key.is_some();

@@ -31,8 +31,8 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// `not-found` if there is none; `not-granted` without a database; `busy` if it cannot be reached
-    /// now; `permission`, `io`.
+    /// `not-found` if there is no such tenant; `not-granted` without a database; `busy` if the database
+    /// cannot be reached now; `permission`, `io`.
     pub(crate) fn find_tenant(&self, name: &str) -> Result<i64, Error> {
         self.server()?.server().find_tenant(name)?.ok_or_else(|| {
             let message = format!(
@@ -43,8 +43,8 @@ impl Storage {
         })
     }
 
-    /// Whether the database itself keeps tenants apart by row-level security, in addition to the
-    /// statements.
+    /// Whether row-level security of the database keeps tenants apart, in addition to the conditions in
+    /// the statements.
     ///
     /// # Errors
     ///

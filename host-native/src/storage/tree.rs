@@ -1,4 +1,4 @@
-//! An open place on any medium, and what it needs of the medium.
+//! An open place on any medium, and the trait that each medium implements.
 
 use super::database::Database;
 use super::lock_key::LockKey;
@@ -23,7 +23,8 @@ pub(super) trait TreeBackend: Debug + Send + Sync {
 
     fn has_atomic_commits(&self) -> bool;
 
-    /// Joins the queue for the lock now. A medium without scopes locks the whole place.
+    /// Joins the queue for the lock now. A medium without scopes, which are parts of a place, locks the
+    /// whole place.
     fn lock(&self, scope: Option<&str>, timeout: LockTimeout) -> Locking;
 
     fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error>;
@@ -61,8 +62,8 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// `busy` after the timeout; `read-only` if the lock cannot be written; `no-space`;
-    /// `invalid-path` if something else exists in place of its files; `io`.
+    /// `busy` after the timeout; `read-only` if the lock cannot be written; `no-space`; `invalid-path`
+    /// if something else exists at the path of a lock file; `io`.
     ///
     /// # Panics
     ///
@@ -74,8 +75,8 @@ impl Tree {
         self.0.lock(None, timeout)
     }
 
-    /// Waits for the lock as [`lock`](Tree::lock) does. On a medium with scopes, it locks only one scope
-    /// of the place.
+    /// Waits for the lock as [`lock`](Tree::lock) does. On a medium that can lock a part of a place (a
+    /// scope), it locks only `scope`; without `scope`, it locks the whole place.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ pub(super) trait WriterBackend: Debug + Send + Sync {
 
     fn lock_key(&self) -> &LockKey;
 
-    /// The writer's lock, which a transaction of a kept database may share.
+    /// The writer's lock, which a transaction of a kept (not derived) database may share.
     fn lock(&self) -> WriterLock;
 
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
@@ -66,7 +66,7 @@ impl Writer {
         Writer(Box::new(backend))
     }
 
-    /// The same as [`Tree::lock_key`](super::Tree::lock_key).
+    /// The key of the writer's lock, as in [`Tree::lock_key`](super::Tree::lock_key).
     pub fn lock_key(&self) -> &LockKey {
         self.0.lock_key()
     }

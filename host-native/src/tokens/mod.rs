@@ -1,4 +1,4 @@
-//! Tokens: who may call a server over HTTP, and what each of them reaches.
+//! Tokens: they decide who may call a server over HTTP, and what the caller reaches.
 //!
 //! Tokens are in `tokens.json` in the data directory, which only its owner may read. The text of a token
 //! is shown once, when the token is made; the file has the SHA-256 of its secret. A token that is bound
@@ -169,8 +169,7 @@ impl Tokens {
         Ok(tokens.iter().find(is_found).cloned())
     }
 
-    /// Whether a token that was found before still exists unchanged in what it reaches, and has not
-    /// expired.
+    /// Whether a token that was found before still exists, still reaches the same and has not expired.
     ///
     /// # Errors
     ///

@@ -24,14 +24,14 @@ pub struct NewToken {
     /// The name of the token's tenant in the database of the server. `None`: the tenant 0, to which
     /// everything without a named tenant belongs.
     pub tenant: Option<String>,
-    /// What the token reaches. If it has a tenant, `None` as the repositories means that it reaches no
-    /// repositories.
+    /// What the token reaches. If the token has a tenant, `None` in `reach.repositories` means no
+    /// repositories instead of all.
     pub reach: Reach,
     /// When the token expires. `None`: never.
     pub expires: Option<Timestamp>,
 }
 
-/// A subject of an authorization server, which comes with access tokens of that server.
+/// A holder of access tokens of an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
@@ -41,7 +41,7 @@ pub struct Subject {
     pub id: String,
 }
 
-/// A token, without its secret. One that is bound to a [`Subject`] has no secret.
+/// A token, without its secret. A token that is bound to a [`Subject`] has no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
@@ -138,8 +138,8 @@ impl Token {
     }
 }
 
-/// Whether a use of a token now is to be recorded, given when the last one was recorded: uses are
-/// recorded at most once a minute.
+/// Whether a use of a token now is to be recorded. `recorded` is the time of the last recorded use:
+/// uses are recorded at most once a minute.
 pub(crate) fn is_use_due(recorded: Option<Timestamp>, now: Timestamp) -> bool {
     recorded.is_none_or(|recorded| now.duration_since(recorded).unsigned_abs() >= RECORDED_EVERY)
 }

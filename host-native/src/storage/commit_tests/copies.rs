@@ -130,7 +130,7 @@ fn a_failure_before_the_first_rename_leaves_no_backup() {
     let repository = Repository::new();
     repository.write("a.json", "old");
     repository.write("a.json.backup", "older");
-    // This directory makes the temporary file impossible.
+    // A directory at the path of the temporary file, so that writing it fails.
     fs::create_dir_all(repository.at(".b.md.agent-memory-tmp/x")).unwrap();
     let failed = repository.refuses(&[
         copy("a.json", "a.json.backup", "old"),
@@ -152,7 +152,8 @@ fn the_old_file_becomes_the_backup_if_a_new_one_replaces_it() {
         .unwrap();
     assert_eq!(inode("b.json"), old);
 
-    // Without a replacement, a link would let an editor that writes in place change both.
+    // Nothing replaces `a.json` here. If `c.json` were a hard link to it, an editor that writes in
+    // place would change both.
     repository.commit(&[copy("a.json", "c.json", "new")]).unwrap();
     assert_ne!(inode("c.json"), inode("a.json"));
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 const VARIABLE: &str = "AGENT_MEMORY_TEST_REPOSITORY";
 
-/// Runs a part of a test as `$PART`, in a shell script, with its own mounts.
+/// Runs a shell script with its own mounts. In the script, `$PART` runs the ignored test `part`.
 fn run(part: &str, repository: &Path, script: &str) {
     let possible = Command::new("unshare").args(["--mount", "true"]).output();
     if !possible.is_ok_and(|output| output.status.success()) {

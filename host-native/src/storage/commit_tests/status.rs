@@ -53,7 +53,7 @@ fn the_stamp_of_a_file_stays_until_it_is_written() {
     repository.commit(&[put("a.md", "else", Some("text"))]).unwrap();
     let committed = stamp();
     assert_ne!(committed, before);
-    // A file system measures time in steps.
+    // A file system measures time in steps. An edit within the same step might get the same stamp.
     std::thread::sleep(Duration::from_millis(20));
     repository.write("a.md", "edit");
     assert_ne!(stamp(), committed);

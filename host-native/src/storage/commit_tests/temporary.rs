@@ -21,12 +21,12 @@ fn a_writer_that_lists_a_directory_removes_what_killed_writers_have_left() {
     assert_eq!(names(writer.list(Area::Documents, "a").unwrap()), ["b.md"]);
     assert!(!temporary.exists());
 
-    // A directory of this name is not ours.
+    // Storage makes no directories with this name, so the directory stays.
     fs::create_dir(&temporary).unwrap();
     assert_eq!(names(writer.list(Area::Documents, "a").unwrap()), ["b.md"]);
     fs::remove_dir(&temporary).unwrap();
 
-    // A writer that has lost its lock may meet another one at work.
+    // Without its lock, the writer removes nothing: the temporary file may be another writer's.
     fs::write(&temporary, "half").unwrap();
     fs::remove_dir_all(writer.lock_key().directory().unwrap()).unwrap();
     assert_eq!(names(writer.list(Area::Documents, "a").unwrap()), ["b.md"]);

@@ -97,7 +97,7 @@ fn a_commit_syncs_the_write_ahead_log_once_and_the_first_of_a_connection_its_dir
     if Command::new("strace").arg("-V").output().is_err() {
         return crate::skip::skip("`strace` is not installed");
     }
-    // Closing the last connection would write the log back into the database.
+    // Closing the last connection would write the log back into the database, so this one stays open.
     let (scene, _stays_open) = Scene::with_table();
     let trace = tempfile::NamedTempFile::new().unwrap();
     let output = Command::new("strace")

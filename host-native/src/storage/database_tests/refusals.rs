@@ -256,7 +256,7 @@ fn a_writer_waits_for_the_lock_within_its_timeout() {
     begin_within(&database, Mode::Write(None), SHORT).unwrap();
 }
 
-/// Mounts a read-only view of a directory at another. The error says why this system cannot.
+/// Mounts the directory `of` read-only at `at`. The error says why this system cannot do it.
 fn read_only_view(of: &Path, at: &Path) -> Result<ReadOnlyView, String> {
     let run = |arguments: &[&std::ffi::OsStr]| {
         let output = Command::new("mount").args(arguments).output();
