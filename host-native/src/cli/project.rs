@@ -1,4 +1,4 @@
-//! The project of a call, and the agent that stands for it.
+//! The project of a call, and the name of its agent, under which the project's memory is kept.
 
 use super::Error;
 use super::setting::{Setting, Suggested, is_blank, path_of};
@@ -16,8 +16,8 @@ const MAX_LABEL: usize = 40;
 /// How many bytes of the digest are in the name of an agent, each as two hexadecimal digits.
 const DIGEST: usize = 4;
 
-// Whether calls are bound to an agent that stands for the project. (A doc comment would become the help
-// of each command.)
+// Options that limit calls to the agent of the project. No doc comment here: clap would show it as the
+// help of each command.
 #[derive(Debug, Args)]
 pub(super) struct ProjectOptions {
     /// Keep the memory of each project apart: `project`
@@ -102,11 +102,11 @@ impl ProjectOptions {
     }
 }
 
-/// The agent of the project here.
+/// The agent of the repository around `CLAUDE_PROJECT_DIR`, or else around the working directory.
 ///
 /// # Errors
 ///
-/// If no repository is here, or its `.git` cannot be trusted.
+/// If there is no repository, or if its `.git` cannot be trusted.
 pub(super) fn agent_of_here() -> Result<String, Error> {
     let named = std::env::var_os("CLAUDE_PROJECT_DIR").and_then(|directory| path_of(&directory));
     let here = named.map_or_else(std::env::current_dir, Ok);
@@ -123,9 +123,9 @@ pub(super) fn agent_of_here() -> Result<String, Error> {
     })
 }
 
-/// The agent that stands for the repository with a common Git directory: the name of the repository's
-/// directory, and a part of the SHA-256 of the path, so that repositories with the same name have
-/// different agents.
+/// The agent of the repository whose worktrees share the Git directory `common`. Its name is that of
+/// the repository's directory, and a part of the SHA-256 of the path: so two repositories with the same
+/// name have different agents.
 fn agent_of(common: &Path) -> String {
     let digest = Sha256::digest(common.as_os_str().as_encoded_bytes());
     let digest: String = digest[..DIGEST].iter().map(|byte| format!("{byte:02x}")).collect();

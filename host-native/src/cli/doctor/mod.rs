@@ -83,7 +83,7 @@ impl Doctor {
 
     fn look(&self, memory: &AgentMemory, findings: &mut Findings) -> Result<(), Error> {
         let repository = std::env::current_dir().ok().and_then(|here| repository_around(&here));
-        // The lock files are looked at before this process has a lock of its own.
+        // Look at the lock files first: this would drop locks that the process has already.
         findings.extend(locks::findings(memory, repository.as_deref()));
         let orphans: Vec<Finding> = places::orphans(memory).collect();
         if !orphans.is_empty() {

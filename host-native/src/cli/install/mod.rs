@@ -297,7 +297,8 @@ fn show(plans: &[Plan]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the changes. The change of the servers is made by the client's own command if it has one.
+/// Makes the changes. The first plan adds or removes the server: the client's own command does this, if
+/// there is one.
 fn carry_out(
     plans: &[Plan],
     own: Option<impl Fn(&Plan) -> Result<(), Error>>,

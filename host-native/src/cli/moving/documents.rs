@@ -81,7 +81,7 @@ pub(super) fn pass(
     Ok(())
 }
 
-/// Reports each document of a target whose source has none.
+/// Reports each document of a target as a problem: the source has no documents here.
 pub(super) fn check_none(work: &mut Work<'_>, target: &Tree) -> Result<(), Error> {
     for area in [Area::Documents, Area::Bookkeeping] {
         walk(target, area)?.documents.iter().for_each(|path| report_other(work, target, path));
