@@ -9,7 +9,7 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is below the root")
 }
 
-/// A program that is built beside this one.
+/// The path of a program that is built into the same directory as this one.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ use std::path::Path;
 use crate::comparison::{Aim, Comparison, Contestant};
 use crate::work::{self, Calls, Work};
 
-/// The two comparisons of a kind of call. In memory, the component is compared with the same code
+/// Two comparisons for one kind of call. In memory, the component is compared with the same code
 /// compiled natively. On disk, the product is compared with bare file operations.
 pub struct Lineup<'a> {
     pub title: &'a str,
@@ -49,7 +49,7 @@ impl Lineup<'_> {
         })
     }
 
-    /// On disk, each in a repository of its own.
+    /// On disk, where each contestant has a repository of its own.
     pub fn on_disk(
         &self,
         directory: &Path,

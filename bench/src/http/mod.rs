@@ -103,7 +103,7 @@ fn over_stdio(kind: &Kind, server: &mut Conversation) -> io::Result<Round> {
     })
 }
 
-/// The clients share the calls.
+/// Makes the calls of a round, divided among the clients.
 pub fn over_http(kind: &Kind, clients: &mut [Client]) -> io::Result<Round> {
     let count = clients.len();
     let requests: Vec<Vec<String>> = (0..count).map(|at| kind.requests(at, count)).collect();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 
-/// The agent that all episodes are of.
+/// The agent to whom all episodes belong.
 pub const AGENT: &str = "ada";
 
 /// A word in one episode of every 20,000.
@@ -53,13 +53,13 @@ impl Episode {
                "created_at": moment(self.number)})
     }
 
-    /// When it happened, as the column holds it.
+    /// The time of the episode, in the form of the column.
     pub fn created_at(&self) -> String {
         column_text(&moment(self.number))
     }
 }
 
-/// When an episode happened, as a result has it.
+/// The time of an episode, in the form of the tools' results.
 pub fn moment(number: usize) -> String {
     Moment(FIRST_MOMENT + number as i64 * 60_000).to_string()
 }

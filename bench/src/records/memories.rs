@@ -17,7 +17,7 @@ use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 pub const RARE: &str = "marzipan";
 const RARE_EVERY: usize = 20_000;
 
-/// Directories with more memories are not copied.
+/// The largest number of memories with which a directory is copied for each contestant.
 const MOST_COPIED: usize = 100_000;
 
 const KINDS: [&str; 3] = ["core", "learning", "task"];
@@ -52,7 +52,7 @@ impl Memory {
         [format!("tag{}", self.number % 50), format!("area{}", self.number % 7)]
     }
 
-    /// The texts of so many memories.
+    /// The texts of the first `memories` memories.
     pub fn texts(memories: usize) -> impl Iterator<Item = String> {
         (0..memories).map(|number| Self::new(number).content)
     }
@@ -90,7 +90,7 @@ impl Memory {
         })
     }
 
-    /// The values of its columns.
+    /// The values of the memory's columns in SQLite.
     pub fn row(&self) -> Row {
         let tags = self.tags();
         Row {
@@ -143,7 +143,7 @@ impl RecordsFormat {
     }
 }
 
-/// A directory of records that holds so many memories of the agent `default`.
+/// A directory of records with `memories` memories of the agent `default`.
 #[derive(Clone)]
 pub struct Filled {
     pub format: RecordsFormat,
@@ -176,7 +176,7 @@ impl Filled {
         self.memories
     }
 
-    /// A copy of the directory, or the directory itself if it is too large to copy: a few more memories
+    /// A copy of the directory. A directory that is too large to copy is shared: a few more memories
     /// make no difference there.
     pub fn copy(&self) -> io::Result<Self> {
         if self.memories > MOST_COPIED {
@@ -198,7 +198,7 @@ fn empty(within: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("bench-records-").tempdir_in(within)
 }
 
-/// A timestamp in the form of the original program.
+/// Writes a JSON file of records with the first `memories` memories.
 fn write_file(path: &Path, memories: usize) -> io::Result<()> {
     let arrays = [("core_memories", 0), ("learnings", 1), ("tasks", 2)];
     let of_kind = |kind: usize| -> Vec<Value> {
