@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::taken::Taken;
 use crate::tree::Place;
 
-/// A named place that the core knows, with the path that the settings give it, if any.
+/// A place that the core knows by its label. The settings may give its path.
 #[derive(Debug)]
 pub(crate) struct NamedPlace {
     pub label: String,
