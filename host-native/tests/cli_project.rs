@@ -205,7 +205,7 @@ fn without_a_project_the_error_says_what_to_do() {
     scene.fails("plain", &bound, "no repository is around");
     scene.fails("plain", &bound, "name the project with `--project` or `AGENT_MEMORY_PROJECT`");
     scene.fails("plain", &["serve", "--agent-from=project"], "so there is no project");
-    // The home directory holds far more than one project.
+    // A repository at the home directory is ignored: it holds far more than one project.
     scene.git_directory(".git");
     scene.fails("plain", &bound, "no repository is around");
     scene.fails("main", &["call", "x", "--agent-from=ada"], "`ada`, which is not `project`");

@@ -172,7 +172,7 @@ fn an_end_makes_nothing_where_no_agent_has_a_log() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(!unused.root().join(".github").exists());
     }
-    // A summary alone is no log.
+    // An agent that has a summary, but no log.
     let described = Repository::new();
     let summary = ".github/agent-memory/ada/_summary.md";
     let summary = described.root().join(summary);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const KEY: &str = "sk-very-secret";
 const SLOOP: &str = "The sloop is moored at the pier.";
 
-/// A directory of records in SQLite, and of the logs of its servers.
+/// A directory with records in SQLite, and with the log of its servers.
 struct Records {
     directory: tempfile::TempDir,
 }

@@ -1,4 +1,4 @@
-//! The rules of each protocol version of MCP for answers.
+//! Checks that answers follow the rules of each protocol version of MCP.
 
 mod process;
 

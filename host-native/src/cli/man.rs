@@ -67,7 +67,7 @@ fn page(command: Command) -> io::Result<String> {
     String::from_utf8(page).map_err(io::Error::other)
 }
 
-/// The sections that end the help, with unchanged lines.
+/// The sections at the end of the help as they are, without new line breaks.
 fn verbatim(sections: &str) -> Roff {
     let mut roff = Roff::new();
     for line in sections.lines() {

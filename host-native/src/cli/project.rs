@@ -41,7 +41,7 @@ pub(super) struct ProjectOptions {
     project: Option<OsString>,
 }
 
-/// Where the agent of the project comes from.
+/// The source of the project's agent.
 enum Source {
     /// The repository around the working directory or `CLAUDE_PROJECT_DIR`.
     Repository,
@@ -85,7 +85,7 @@ impl ProjectOptions {
         }
     }
 
-    /// Where the agent of the project comes from. `None` if the options do not bind calls to it.
+    /// The source of the project's agent. `None` if the options do not bind calls to it.
     fn source(&self) -> Result<Option<Source>, Error> {
         let Some(source) = Setting::parse("--agent-from", self.agent_from.as_ref()) else {
             if self.project.as_deref().is_some_and(|name| !is_blank(name)) {
@@ -132,8 +132,8 @@ fn agent_of(common: &Path) -> String {
     format!("{}-{digest}", label(common))
 }
 
-/// The letters, digits and `_` of the name of the repository's directory; each run of other characters
-/// is one `-`.
+/// The name of the repository's directory as a part of an agent's name. ASCII letters, digits and `_`
+/// stay, and each run of other characters becomes one `-`. `project` if nothing is left.
 fn label(common: &Path) -> String {
     let own = if common.ends_with(".git") { common.parent() } else { Some(common) };
     let name = own.and_then(Path::file_name).unwrap_or_default().to_string_lossy();
@@ -141,7 +141,6 @@ fn label(common: &Path) -> String {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let words = name.split(|letter| !is_kept(letter)).filter(|word| !word.is_empty());
     let label = words.collect::<Vec<_>>().join("-");
-    // The label is ASCII, so it can be cut at any byte.
     let label: String = label.trim_start_matches(['_', '-']).chars().take(MAX_LABEL).collect();
     if label.is_empty() { "project".to_owned() } else { label }
 }

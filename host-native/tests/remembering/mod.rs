@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The directory of a database of layers, and of the logs of its servers.
+/// A directory with a database of layers, and with the log of its servers.
 pub struct Memories {
     directory: tempfile::TempDir,
 }

@@ -39,7 +39,7 @@ fn finding_of_hooks(client: Client, directories: &Directories) -> Option<Finding
     let file = client.hooks_file(Scope::User, directories);
     let hooks = match file.and_then(|file| installed_hooks(&file, client)) {
         Ok(hooks) => hooks,
-        // The check of the servers has reported this file already.
+        // `finding` has reported this file already.
         Err(_) if client.has_one_file() => return None,
         Err(error) => return Some(Finding::warning(ABOUT, format!("hooks of {title}: {error}"))),
     };

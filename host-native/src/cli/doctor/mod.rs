@@ -74,7 +74,7 @@ impl Doctor {
         self.embedder.add(builder)?.build().map_err(Error::usage)
     }
 
-    /// A memory with all toolsets, whose calls change no file.
+    /// A memory with all toolsets. Its calls change no file.
     fn everything(&self) -> Result<AgentMemory, Error> {
         let reach = self.settings.reach();
         let builder = reach.builder_of_all_agents(builder().toolsets(checks::ALL))?;

@@ -126,7 +126,7 @@ impl Install {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The program that the client starts, or the address that it reaches.
+    /// The server's entry for the client: a program to start, or a URL.
     fn server(&self, client: Client) -> Result<Server, Error> {
         if let Some(url) = &self.http {
             let (scheme, rest) = url.split_once("://").unwrap_or_default();
@@ -289,7 +289,7 @@ fn show(plans: &[Plan]) -> Result<(), Error> {
     for plan in plans.iter().filter(|plan| !plan.changes_nothing()) {
         print(&format!("{}:", plan.file().display()))?;
         let diff = plan.diff();
-        // Shows control characters visibly: the file of a project may come from anyone.
+        // Escape control characters: the file of a project may come from anyone.
         let shown =
             diff.lines().map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t"));
         print(&shown.collect::<Vec<_>>().join("\n"))?;

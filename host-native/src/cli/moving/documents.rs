@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 /// A batch is committed once it has this many bytes.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Carries out a pass on the documents of a place. A `target` of `None` counts as one without documents.
+/// Carries out a pass on the documents of a place. Without a `target`, every document counts as missing
+/// there.
 pub(super) fn pass(
     work: &mut Work<'_>,
     pass: Pass,
@@ -97,7 +98,7 @@ fn report_other(work: &mut Work<'_>, target: &Tree, path: &str) {
 /// The paths in an area of a place.
 struct Walked {
     documents: BTreeSet<String>,
-    /// The paths of entries that no call can read.
+    /// The paths of entries that are no documents, such as links, or names that no call accepts.
     others: Vec<String>,
 }
 

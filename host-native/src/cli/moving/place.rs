@@ -18,8 +18,8 @@ pub(super) struct Place<'a> {
     name: String,
     source: Tree,
     target: &'a Storage,
-    /// The lock of a source on this machine, held until the move ends. `None` for a source in a database,
-    /// whose locks are not held that long.
+    /// The lock of a source on this machine, held until the move ends. `None` for a source in a
+    /// database: its locks are not held for so long.
     _lock: Option<Writer>,
     pub counts: Counts,
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// the same moment: without the margin, the sequence could give those keys a second time.
 const MARGIN: i64 = 100;
 
-/// A database that is moved.
+/// The move of one database in one pass.
 pub(super) struct Moved<'a> {
     pub pass: Pass,
     pub source: Database,
@@ -303,7 +303,7 @@ fn compare_keys(one: &[Value], other: &[Value]) -> Ordering {
     let values = one.iter().zip(other).map(|pair| match pair {
         (Value::Integer(one), Value::Integer(other)) => one.cmp(other),
         (Value::Text(one), Value::Text(other)) => one.as_bytes().cmp(other.as_bytes()),
-        // The check of the source has reported other types.
+        // The check has reported keys of other types as problems.
         _ => Ordering::Equal,
     });
     values.fold(Ordering::Equal, Ordering::then)

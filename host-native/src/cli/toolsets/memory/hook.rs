@@ -102,7 +102,7 @@ impl Hook {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints what is remembered.
+    /// Prints the text about earlier work, for the start of a session.
     fn tell(&mut self) -> Result<(), Error> {
         let (least, most) = BUDGETS;
         self.request.budget = Some(self.request.budget.unwrap_or(USUAL_BUDGET).clamp(least, most));
@@ -110,7 +110,7 @@ impl Hook {
         print(&self.client.context(text.trim_end()).to_string())
     }
 
-    /// Adds a record to the log.
+    /// Adds a record of the session to the agent's log.
     fn record(&self, ending: Ending, event: &Value, deadline: Deadline) -> Result<(), Error> {
         let client = self.client.to_possible_value();
         let client = client.as_ref().map(PossibleValue::get_name).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! A short record of a session in the log of an agent, when its client cuts or ends it.
+//! A short record of a session in an agent's log, when the client cuts the session's context or ends
+//! it.
 
 use super::deadline::Deadline;
 use super::transcript::{self, Transcript};
@@ -27,7 +28,7 @@ const SECTION: &str = "Discussion Summary";
 /// days of their logs.
 const TEMPLATE: &str = "sessions://{agent}/{date}";
 
-/// What happens to a session.
+/// The event of a session that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The context of the session is about to be cut.
