@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cpu;
 use crate::figure::Figure;
 
-/// One way to make the compared calls.
+/// One way to make the compared calls, such as by the library or by the MCP server.
 pub trait Contestant {
     fn name(&self) -> &str;
 

@@ -36,7 +36,7 @@ pub fn packages() -> [(&'static str, Result<Command, String>); 3] {
 
 /// # Errors
 ///
-/// The reason why it does not take part.
+/// The reason why the package does not take part.
 pub fn node() -> Result<Command, String> {
     let host = repository().join("host-node");
     let node = host.join("node_modules/.bin/node");
@@ -51,7 +51,7 @@ pub fn node() -> Result<Command, String> {
 
 /// # Errors
 ///
-/// The reason why it does not take part.
+/// The reason why the package does not take part.
 pub fn python() -> Result<Command, String> {
     let python = repository().join("target/python/installed/bin/python");
     if !python.exists() {

@@ -32,7 +32,7 @@ use bindings::exports::agent_memory::toolbox::toolbox;
 
 pub struct Component {
     component: MemoryPre<Lent>,
-    /// None during a call.
+    /// `None` during a call, which takes the storage.
     storage: Option<MemoryStorage>,
     work: Work,
     tool: &'static str,
@@ -116,7 +116,7 @@ fn context() -> toolbox::Context {
     }
 }
 
-/// The state of a call.
+/// The state of a call: the storage that it uses, and its open tree.
 struct Lent {
     storage: MemoryStorage,
     /// The place of the open tree.

@@ -27,7 +27,7 @@ use crate::work::{self, Calls, Work};
 pub struct Lineup<'a> {
     pub title: &'a str,
     pub work: Work,
-    /// The calls of a turn, for a repository at this path.
+    /// Makes the calls of a turn, for the repository at a path.
     pub calls: &'a dyn Fn(&Work, &str) -> Calls,
     /// The turns of a round in memory, and on disk.
     pub turns: [usize; 2],

@@ -39,7 +39,7 @@ impl Contestant for Package {
     }
 }
 
-/// The request to make some calls.
+/// The request that asks a program for calls of `tool`, one with each of the `arguments`.
 pub fn turn(tool: &str, arguments: &[Value]) -> String {
     json!({"tool": tool, "calls": arguments}).to_string()
 }

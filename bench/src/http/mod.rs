@@ -26,7 +26,7 @@ const WRITES: usize = 2_000;
 
 const CLIENTS: usize = 16;
 
-/// The calls of one kind.
+/// Calls of one kind: a tool, its arguments, and the number of calls in a round.
 pub struct Kind {
     pub tool: &'static str,
     /// The arguments of a call, by its number.

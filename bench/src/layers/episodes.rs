@@ -17,7 +17,7 @@ pub const FREQUENT: &str = "harbour";
 pub const BEGINNING: &str = "qui";
 const BEGUN: [&str; 4] = ["quill", "quilt", "quince", "quiver"];
 
-/// An episode, which its number determines. One happens each minute.
+/// An episode. Its number determines its text and its time: one episode happens each minute.
 pub struct Episode {
     pub memory: String,
     pub tags: String,

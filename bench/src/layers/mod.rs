@@ -154,7 +154,7 @@ mod tests {
     use super::engine::Engine;
     use super::*;
 
-    /// More episodes than are looked at one by one.
+    /// More episodes than a search compares with its index one by one.
     const COUNT: usize = 1_300;
 
     #[test]

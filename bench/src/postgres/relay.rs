@@ -64,7 +64,7 @@ impl Relay {
     }
 }
 
-/// Where the database is.
+/// The address of the database.
 enum Upstream {
     Socket(String),
     Port(String),

@@ -156,7 +156,7 @@ impl Engine {
         )
     }
 
-    /// The page of results, and their number.
+    /// Reads the page of results, and counts all results.
     fn query(&self, filter: &Filter) -> rusqlite::Result<()> {
         let from = format!("FROM memories AS m WHERE {}", filter.condition);
         let mut parameters: Vec<&dyn rusqlite::ToSql> = vec![&1];

@@ -25,7 +25,7 @@ const IMPORTANCES: [&str; 3] = ["low", "medium", "high"];
 const CATEGORIES: [&str; 8] =
     ["fact", "preference", "pattern", "decision", "person", "tool", "place", "plan"];
 
-/// A memory, which its number determines.
+/// A memory. Its number determines all its values.
 pub struct Memory {
     number: usize,
     content: String,
@@ -111,7 +111,7 @@ impl Memory {
     }
 }
 
-/// A UUID v4 for a number, in random order.
+/// A UUID v4 for a number. The ids of consecutive numbers are in random order.
 pub fn id(number: usize) -> String {
     let scattered = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let hex = format!("{scattered:032x}");

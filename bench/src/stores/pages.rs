@@ -39,7 +39,7 @@ pub fn category(number: usize) -> String {
     format!("area-{number:03}")
 }
 
-/// A memory, which its number determines. One is added each second.
+/// A memory. Its number determines its text and its time: one memory is added each second.
 pub struct Page {
     number: usize,
     pub category: String,
