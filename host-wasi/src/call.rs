@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::settings::{Clock, Environment, Settings, SettingsError};
 
-/// Why a request has no result. `wit/plugin.wit` has the same record.
+/// The error of a request, with the fields of the record in `wit/plugin.wit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The error code of the toolset, or `not-found` or `invalid-request`.

@@ -293,7 +293,8 @@ fn form(
 
 const PATH: &str = "an absolute path of the guest, without `..` and unexpanded variables";
 
-/// WASI has no working directory, and cannot resolve a `..` behind a symbolic link.
+/// Accepts only an absolute path without `..`: WASI has no working directory, and cannot resolve a `..`
+/// behind a symbolic link.
 fn absolute(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
     let is_plain = !path.components().any(|part| part == std::path::Component::ParentDir);

@@ -41,7 +41,7 @@ pub(crate) struct PluginStorage {
     pub places: Vec<NamedPlace>,
     pub durability: Durability,
     pub taken: Rc<Taken>,
-    /// Whether the user accepts that WASI cannot set modes, so that private places may be opened.
+    /// Whether private places may be opened: WASI cannot set modes, and the user has to accept that.
     pub accepts_modes: bool,
 }
 
