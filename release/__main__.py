@@ -71,7 +71,8 @@ def add_program(release: Release, target: Target) -> str:
     """Builds and tries the program of a target. Returns how it was tried."""
     run("rustup", "target", "add", target.triple)
     build = "zigbuild" if target.linker == "zig" else "build"
-    # With the core, `syn` has the features that a wheel builds it with. Without, wasmtime is built anew for it.
+    # With the core among the packages, `syn` gets the same features as in the build of a wheel.
+    # Otherwise, wasmtime would be compiled a second time.
     packages = ["--package", "agent-memory-host", "--package", "agent-memory-core"]
     features = ["--features", "agent-memory-host/cross"]
     run("cargo", build, "--release", "--locked", "--target", target.triple, *packages, *features, env=variables(target))
@@ -101,7 +102,7 @@ def staged(name: str, files: list[Path]) -> Path:
 def variables(target: Target) -> dict[str, str]:
     """What the build for a target needs in its environment."""
     if target.linker == "mingw":
-        # Zig's linker does so by itself.
+        # Zig's linker strips symbols by itself.
         return {"CARGO_PROFILE_RELEASE_STRIP": "symbols"}
     if "apple" not in target.triple:
         return {}
@@ -138,7 +139,7 @@ def add_wheel(release: Release, target: Target) -> None:
     shutil.rmtree(out, ignore_errors=True)
     run("rustup", "target", "add", triple)
     linker = ["--zig"] if target.linker == "zig" else []
-    # The oldest C library that Rust supports.
+    # The wheel runs with the oldest C library that Rust supports.
     oldest = ["--compatibility", "manylinux_2_17"] if "linux" in triple else []
     package = ["--features", "agent-memory-host/cross", "--target", triple, *linker, *oldest, "--out", str(out)]
     maturin = [str(PYTHON_TOOLS / "maturin"), "build", "--release", "--locked"]
@@ -191,7 +192,7 @@ def installed(*packages: Path) -> Path:
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     (directory / "package.json").write_text("{}\n")
-    # The packages of other platforms are not published yet.
+    # Optional packages are left out: those of other platforms are not published yet.
     quiet = ["--offline", "--omit=optional", "--omit=peer", "--no-audit", "--no-fund", "--loglevel=error"]
     run("npm", "install", "--prefix", str(directory), *quiet, *map(str, packages))
     return directory / "node_modules/.bin/agent-memory"
@@ -210,9 +211,9 @@ def add_crates(release: Release) -> None:
     for old in out.glob("*.crate"):
         old.unlink()
     with component_beside_host():
-        # The component is in no commit.
+        # `--allow-dirty`, since the component is in no commit.
         chosen = [option for name in names for option in ("--package", name)]
-        # The host has to take the component of its package.
+        # The empty variable makes the host use the component in its package.
         run("cargo", "package", "--locked", "--allow-dirty", *chosen, env={"AGENT_MEMORY_COMPONENT": ""})
     for name in names:
         release.add(out / f"{name}-{release.version}.crate", "crate", None, "compiled from the package")

@@ -91,6 +91,6 @@ class Release:
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
             for file in sorted(directory.iterdir()):
                 entry = zipfile.ZipInfo(f"{directory.name}/{file.name}", time)
-                # Otherwise, only the owner may read the file where it is unpacked on Unix.
+                # Without a mode, only the owner could read the file after it is unpacked on Unix.
                 entry.external_attr = (0o755 if file.stat().st_mode & 0o100 else 0o644) << 16
                 packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)

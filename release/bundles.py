@@ -16,12 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "bundles"
 PLACEHOLDER = "@VERSION@"
 PLUGINS = ["claude-code", "agent-plugin", "codex", "gemini"]
-# What tells Claude Code and Codex of their plugins.
+# The files by which Claude Code and Codex find their plugins.
 MARKETPLACES = [".claude-plugin", ".agents"]
-# The validators of the makers, and one for the formats that several makers share.
+# The validators of the clients' makers, and one for formats that several makers share.
 NPM = ["@anthropic-ai/claude-code@2.1.332", "@anthropic-ai/mcpb@2.1.2", "@google/gemini-cli@0.61.0", "@openai/codex@0.171.0"]
 PYPI = ["skillsaw==0.22.0"]
-# The least time that an archive can hold.
+# The earliest time that a zip archive can hold.
 TIME = (1980, 1, 1, 0, 0, 0)
 
 

@@ -1,5 +1,5 @@
-//! Comparisons of contestants. All take turns in each round, and each is compared with the first
-//! within the round, so that a change of the machine's speed affects all of them.
+//! Compares programs that make the same calls: the contestants. All take turns in each round. Ratios to
+//! the first are taken within a round, so that a change of the machine's speed affects all of them.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cpu;
 use crate::figure::Figure;
 
-/// One way to make the compared calls.
+/// One way to make the compared calls, such as by the library or by the MCP server.
 pub trait Contestant {
     fn name(&self) -> &str;
 
@@ -45,7 +45,7 @@ impl Cost {
     }
 }
 
-/// The quantity that has an aim.
+/// The measured time to which an aim applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     Cpu,
@@ -60,7 +60,7 @@ pub struct Aim {
     pub at_most: f64,
 }
 
-/// Contestants for the same calls; the others are compared with the first.
+/// Contestants that make the same calls. The others are compared with the first.
 pub struct Comparison {
     /// The calls, and where they store data.
     pub title: String,
@@ -176,7 +176,7 @@ pub struct Aimed {
 }
 
 impl Aimed {
-    /// None if the system does not give the quantity.
+    /// `None` if the system does not measure the quantity.
     fn new(aim: &Aim, rows: &[Row]) -> Option<Self> {
         let Aim { contestant, quantity, at_most } = *aim;
         let row = rows.iter().find(|row| row.name == contestant).expect("an aim's contestant runs");

@@ -1,11 +1,11 @@
-//! A program that answers lines of input.
+//! A program that reads requests and prints answers, each on a line.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 pub struct Conversation {
     child: Child,
-    /// None once the conversation has ended.
+    /// `None` after the end of the conversation.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     heard: String,

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// The user and system time of all threads of a process, past ones included; none if the system does
+/// The user and system time of all threads of a process, also of ended ones. `None` if the system does
 /// not give it.
 #[cfg(target_os = "linux")]
 pub fn of(process: u32) -> Option<Duration> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both calls only write to the given memory. The files of `/proc` have steps of 10 ms, which
-    // is too coarse here.
+    // SAFETY: both calls only write to the given memory. `/proc` is not used, since its steps of 10 ms
+    // are too coarse.
     let known = unsafe {
         libc::clock_getcpuclockid(process as libc::pid_t, &mut clock) == 0
             && libc::clock_gettime(clock, &mut time) == 0
@@ -17,7 +17,7 @@ pub fn of(process: u32) -> Option<Duration> {
     known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
-/// The user and system time of all threads of a process, past ones included; none if the system does
+/// The user and system time of all threads of a process, also of ended ones. `None` if the system does
 /// not give it.
 #[cfg(not(target_os = "linux"))]
 pub fn of(_process: u32) -> Option<Duration> {

@@ -34,7 +34,7 @@ impl fmt::Display for Figure {
     }
 }
 
-/// Microseconds in a unit that leaves three digits.
+/// A time as text with three digits, in microseconds or milliseconds.
 pub fn time(microseconds: f64) -> String {
     let (value, unit) = match microseconds {
         short if short < 999.5 => (short, "µs"),
@@ -44,7 +44,7 @@ pub fn time(microseconds: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// How many decimals show a number with three digits.
+/// The number of decimals with which a number has three digits.
 fn digits(value: f64) -> usize {
     match value {
         small if small < 9.995 => 2,

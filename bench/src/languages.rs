@@ -39,9 +39,9 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
         let mut absent = Vec::new();
         for (name, program) in all() {
             match (phase, name) {
-                // There is nothing to load.
+                // The native library is linked in: there is nothing to load.
                 (Phase::Import, NATIVE) => {}
-                // wasmtime compiles it first, once for each version of the plugin.
+                // Not measured: at the first start of each version of the plugin, wasmtime compiles it.
                 (_, PLUGIN) => {}
                 _ => match program {
                     Ok(mut program) => {
@@ -76,7 +76,7 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
     Ok(comparisons)
 }
 
-/// The programs, with the reasons of those that do not take part.
+/// The programs, or the reasons why they do not take part.
 fn all() -> Vec<(&'static str, Result<Command, String>)> {
     let native = programs::built("timed-calls").map(Command::new);
     let mut all = vec![(NATIVE, native.map_err(|error| error.to_string()))];
@@ -113,7 +113,7 @@ fn adds(how: &How, directory: &Path) -> io::Result<Comparison> {
     })
 }
 
-/// A program that is started in each turn, of which one phase counts.
+/// A program that is started in each turn. Only the time of one phase counts.
 struct Start {
     name: &'static str,
     phase: Phase,

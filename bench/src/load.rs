@@ -1,4 +1,4 @@
-//! Rates of calls, and how long the calls take, for clients at once.
+//! Rates and durations of calls that several clients make at the same time.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ pub struct Load {
     /// How many calls each contestant makes in a round.
     pub calls: usize,
     pub rows: Vec<Rates>,
-    /// The rate that the last one should have, in calls a second, if there is an aim.
+    /// The aim for the rate of the last contestant, in calls a second, if there is one.
     pub at_least: Option<usize>,
-    /// How often the last one waits for its database in a call, if that was counted, and how often it
-    /// should wait at most.
+    /// The round trips to the database in a call of the last contestant, and the aim for them. `None`
+    /// if they were not counted.
     pub round_trips: Option<(f64, usize)>,
 }
 
@@ -44,7 +44,7 @@ impl Round {
         Self { rate, times }
     }
 
-    /// The time within which this many of 100 calls are done.
+    /// The time within which `percent` of 100 calls are done.
     fn percentile(&self, percent: usize) -> f64 {
         let rank = (self.times.len() * percent).div_ceil(100);
         self.times[rank.max(1) - 1]

@@ -30,7 +30,7 @@ impl Machine {
     }
 }
 
-/// The type of the innermost mount that a directory is in.
+/// The file system type of the innermost mount that contains the directory.
 fn file_system<'a>(mounts: &'a str, directory: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -1,5 +1,5 @@
-//! Compares agent-memory with its parts and with other programs, in one run. Ratios come first, since
-//! absolute times say more about the machine.
+//! Compares agent-memory with its parts and with other programs, in one run. Ratios are printed first,
+//! since absolute times depend on the machine.
 
 mod append_entry;
 mod comparison;

@@ -9,7 +9,7 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is below the root")
 }
 
-/// A program that is built beside this one.
+/// The path of a program that is built into the same directory as this one.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn packages() -> [(&'static str, Result<Command, String>); 3] {
 
 /// # Errors
 ///
-/// The reason why it does not take part.
+/// The reason why the package does not take part.
 pub fn node() -> Result<Command, String> {
     let host = repository().join("host-node");
     let node = host.join("node_modules/.bin/node");
@@ -51,7 +51,7 @@ pub fn node() -> Result<Command, String> {
 
 /// # Errors
 ///
-/// The reason why it does not take part.
+/// The reason why the package does not take part.
 pub fn python() -> Result<Command, String> {
     let python = repository().join("target/python/installed/bin/python");
     if !python.exists() {

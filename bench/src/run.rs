@@ -99,8 +99,8 @@ impl Bench {
     /// If a part cannot be measured.
     pub fn run(self) -> io::Result<()> {
         let Self { part, how } = self;
-        // Beside the programs, since the system's temporary directory is often in memory, where a
-        // sync costs nothing.
+        // Data is stored beside the programs: the system's temporary directory is often in memory,
+        // where a sync costs nothing.
         let directory = std::env::current_exe()?.with_file_name("");
         let parts = match part {
             Some(part) => vec![part],
@@ -159,7 +159,8 @@ impl Bench {
 }
 
 impl Part {
-    /// Measures the rates of the part, if it compares these, and hands each comparison on.
+    /// Measures the rates of calls, for parts that compare rates, and passes each comparison to
+    /// `measured`.
     fn loads(&self, how: &How, directory: &Path, measured: &mut dyn FnMut(Load)) -> io::Result<()> {
         let rounds = usize::from(how.rounds);
         match self {
@@ -173,7 +174,7 @@ impl Part {
         Ok(())
     }
 
-    /// Measures each comparison, and returns the sizes if the part has any.
+    /// Runs each comparison. Returns the sizes, if the part measures any.
     fn measure(
         self,
         how: &How,
@@ -189,7 +190,7 @@ impl Part {
             Self::Search => return search::measure(how, directory, run).map(Some),
             Self::Layers => return layers::measure(how, directory, run).map(|()| None),
             Self::Stores => return stores::measure(how, directory, run).map(|()| None),
-            // They compare rates, not times.
+            // These parts compare rates, not times: see `loads`.
             Self::Http => return Ok(None),
             #[cfg(unix)]
             Self::Postgres(_) => return Ok(None),

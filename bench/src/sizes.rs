@@ -4,7 +4,7 @@
 pub struct Sizes {
     pub title: String,
     pub rows: Vec<(&'static str, u64)>,
-    /// The highest ratio that the last one should have.
+    /// The aim: the highest ratio for the last row.
     pub at_most: f64,
 }
 

@@ -1,4 +1,4 @@
-//! `bench start`: exec to the first result of `read_summary`.
+//! `bench start`: the time from exec to the first result of `read_summary`.
 
 use std::io;
 use std::path::Path;
@@ -77,8 +77,8 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
 struct Start {
     name: &'static str,
     command: Command,
-    /// The lines to send, and whether each gets an answer; the last answer is that of the call. Without
-    /// lines, the program answers by itself.
+    /// The lines to send, and whether each gets an answer. The last answer is the result of the call.
+    /// Without lines, the program prints its result unasked.
     says: Vec<(String, bool)>,
     /// Removed with the last contestant that uses it.
     _repository: Rc<TempDir>,

@@ -140,7 +140,7 @@ pub fn json(all: &[Measured], sizes: &[Sizes], loads: &[Load], machine: &Machine
     })
 }
 
-/// The figures of each row; only ratios have a spread.
+/// The cells of each row. Only ratios show their spread.
 fn cells(measured: &Measured) -> Vec<[String; 4]> {
     let or_dash = |shown: Option<String>| shown.unwrap_or_else(|| "-".to_owned());
     let cells = |(index, row): (usize, &Row)| {

@@ -14,7 +14,7 @@ const WORDS: &str = "the parser reads a line twice where fence is open outline l
     client server request notification schema argument limit error message says do next writer waits \
     busy medium full power loss backup restore copy moved away another program thread process host";
 
-/// A text with words appended until it has so many bytes; the number determines them.
+/// Appends words until a text has `bytes` bytes. `number` determines the words.
 pub fn lengthened(mut text: String, number: usize, bytes: usize) -> String {
     let words: Vec<&str> = WORDS.split_whitespace().collect();
     // SplitMix64.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 pub const AGENT: &str = "ada";
 
-/// The context of a call without a host.
+/// The context of a call on the core, which a host would otherwise make.
 pub fn context() -> Context {
     let context = json!({"settings": {"toolsets": ["sessions"]},
         "now": "2025-01-20T10:00:00.000Z", "seed": 1});
@@ -23,7 +23,7 @@ pub fn context() -> Context {
 /// The path of the repository in memory.
 pub const NOWHERE: &str = "/repository";
 
-/// The section that entries go to, and the one after it.
+/// The section to which entries are added, and the next section.
 pub const SECTION: &str = "Decisions";
 pub const NEXT_SECTION: &str = "Open Questions";
 
@@ -31,7 +31,7 @@ pub const NEXT_SECTION: &str = "Open Questions";
 pub const ENTRY: &str =
     "- One document a day holds the log, because a person opens one file: see `docs/tools.md`.";
 
-/// The texts that fill the documents.
+/// The entries that fill the documents.
 const FILLING: [&str; 4] = [
     "- The parser reads a line twice where a fence is open; `outline.rs` now looks at it once.\n",
     "We went through the failing cases with the **new** runner, and found that two of them had \
@@ -45,13 +45,13 @@ const FILLING: [&str; 4] = [
 /// An agent's documents: a schema, a summary, and a log of the same length for each of some days.
 #[derive(Clone)]
 pub struct Work {
-    /// By their path below `.github/agent-memory/`.
+    /// The documents by their path below `.github/agent-memory/`.
     documents: BTreeMap<String, String>,
     days: Vec<String>,
 }
 
 impl Work {
-    /// Logs of about so many bytes each, and a summary of 1 KB.
+    /// Logs of about `log_bytes` bytes each, and a summary of 1 KB.
     pub fn new(log_bytes: usize, days: usize) -> Self {
         let days: Vec<String> = (1..=days).map(|day| format!("2025-01-{day:02}")).collect();
         let storage = MemoryStorage::new();
@@ -145,8 +145,8 @@ fn call(storage: &MemoryStorage, tool: &str, arguments: &str) {
     assert!(outcome.answer.is_ok(), "{tool} {arguments}: {}", outcome.json());
 }
 
-/// A document with text below its second section, up to about so many bytes. A log's first section is
-/// its header.
+/// Fills a document below its second section, up to about `bytes` bytes. A log's first section is its
+/// header.
 fn filled(text: &str, bytes: usize) -> String {
     let (first, rest) = text.split_once("\n## ").expect("it has sections");
     let (second, rest) = rest.split_once("\n## ").expect("it has more than one");

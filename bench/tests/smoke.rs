@@ -1,4 +1,4 @@
-//! Every part of `bench` runs and prints its lines. It makes so few calls that the figures mean
+//! Runs every part of `bench`, and checks its lines. There are so few calls that the figures mean
 //! nothing.
 
 use std::process::{Command, Output};
@@ -55,7 +55,7 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_aim() {
     let (machine, blocks) = text.split_once("\n\n").expect("a first line");
     assert!(machine.contains("file system"), "{machine}");
     let mut blocks: Vec<&str> = blocks.split("\n\n").collect();
-    // Without a package that is built, there is nothing to load.
+    // This comparison is missing if no package is built.
     blocks.retain(|block| !block.starts_with("loading the package: "));
     let (blocks, records) = blocks.split_at(COMPARISONS.len());
     for ((title, names), block) in COMPARISONS.iter().zip(blocks) {
@@ -121,7 +121,8 @@ fn has_aims(blocks: &[&str], expected: &[(&str, bool)]) {
     }
 }
 
-/// The numbers of memories in SQLite; JSON has the first two.
+/// Checks the comparisons on records. `sizes` are the numbers of memories in SQLite; JSON has the first
+/// two.
 fn are_of_records(blocks: &[&str], sizes: &[&str]) {
     const QUERIES: [&str; 7] = [
         "without a filter",
@@ -212,7 +213,7 @@ fn are_of_search(blocks: &[&str]) {
 }
 
 fn are_of_layers(blocks: &[&str], sizes: &[&str]) {
-    // Each with whether it has an aim.
+    // Each search, and whether it has an aim.
     const SEARCHES: [(&str, bool); 10] = [
         ("for a word that is nowhere", false),
         ("for a rare word", true),

@@ -29,7 +29,7 @@ pub enum Client {
     Other,
 }
 
-/// For whom a server is added.
+/// The projects for which a server is added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// For all projects of the user.
@@ -77,7 +77,7 @@ impl Client {
         }
     }
 
-    /// The name for people.
+    /// The name to show to people.
     pub fn title(self) -> &'static str {
         match self {
             Client::ClaudeCode => "Claude Code",
@@ -208,7 +208,7 @@ impl Client {
     /// Whether the client seems to be installed: its file, or a directory of its own for that file, exists.
     pub fn is_found(self, directories: &Directories) -> bool {
         let Ok(file) = self.file_of_user(directories) else { return false };
-        // The home directory, in which `~/.claude.json` is, exists without the client.
+        // `~/.claude.json` is in the home directory, which exists without the client, too.
         let own = file.parent().filter(|parent| *parent != directories.home);
         file.exists() || own.is_some_and(Path::exists)
     }

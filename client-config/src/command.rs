@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::{Client, Error};
 
 /// The words of a hook's command line: from its fields `command` and `args`, or from `command` alone as
-/// a line for a shell. `None` if a field has another form, or if a shell would do more than start a
-/// program with these words.
+/// a line for a shell. `None` if a field has another form, or if a shell would do more than start one
+/// program with arguments.
 pub(crate) fn command_line(handler: &Value) -> Option<Vec<String>> {
     let command = handler["command"].as_str()?;
     let Some(arguments) = handler.get("args").filter(|arguments| !arguments.is_null()) else {
@@ -28,24 +28,24 @@ pub(crate) fn event_of(line: &[String], client: Client) -> Option<&str> {
     is_ours.then_some(event)
 }
 
-/// Whether a command line names its program by a path from the root, as this program writes it.
+/// Whether a command line names its program by an absolute path, as the hooks of this program do.
 pub(crate) fn is_from_root(line: &[String]) -> bool {
     let program = line.first().map(String::as_str).unwrap_or_default();
     program.starts_with('/') || Path::new(program).is_absolute()
 }
 
-/// The words that start this program, before its own arguments.
+/// The words that start this program, without the arguments. `None` if the line starts another program.
 fn start_of(line: &[String]) -> Option<&[String]> {
     let program = line.first()?;
     let separators = ['/', '\\'];
-    // A shell takes `NAME=value` before a program for a variable.
+    // A shell reads `NAME=value` before a program as the assignment of a variable.
     if program.split_once('=').is_some_and(|(name, _)| !name.contains(separators)) {
         return None;
     }
     if ["agent-memory", "agent-memory.exe"].contains(&program.rsplit(separators).next()?) {
         return line.get(..1);
     }
-    // The first word is Python, whatever its name.
+    // `python -m agent_memory`. The interpreter may have any name.
     line.get(..3).filter(|start| start[1..] == ["-m", "agent_memory"])
 }
 

@@ -1,4 +1,4 @@
-//! The changes of a file, for people.
+//! The changes of a file, as a diff for people.
 
 /// How many lines around a change are shown.
 const AROUND: usize = 3;
@@ -52,7 +52,8 @@ fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
 
 /// All lines of both texts with their signs, by the longest common subsequence of lines.
 fn between<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
-    // For each pair of lines, the length of the longest common subsequence from there on.
+    // For each pair of lines, the length of the longest common subsequence of the lines from there to
+    // the end.
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for (from, line) in old.iter().enumerate().rev() {
         for (to, other) in new.iter().enumerate().rev() {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// Resolves a path that is a symbolic link: people keep their settings elsewhere and link to them.
+/// Resolves a path that is a symbolic link: people may keep their settings elsewhere and link to them.
+/// A rename would replace the link.
 pub(crate) fn behind_links(file: &Path) -> Result<PathBuf, Error> {
     match file.symlink_metadata() {
         Ok(found) if found.is_symlink() => file.canonicalize().map_err(|_| {
@@ -45,7 +46,7 @@ pub(crate) fn remove(file: &Path) -> io::Result<()> {
 pub(crate) fn write_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    // The entries of other servers may have passwords.
+    // Private, since the entries of other servers may have passwords.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file: File = options.open(path)?;

@@ -54,7 +54,7 @@ impl Server {
 /// The fields for a program that the client starts, and for a URL. An entry has only one kind.
 const STARTED: [&str; 2] = ["command", "args"];
 const REACHED: [&str; 3] = ["url", "httpUrl", "serverUrl"];
-/// The other fields that an entry of this program may have.
+/// Further fields that this program may write into its entry.
 const FURTHER: [&str; 3] = ["type", "source", "enabled"];
 
 /// Whether an entry has only fields that this program writes.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a configuration file is left as it is.
+/// The reason why a configuration file is not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The client has no such file.

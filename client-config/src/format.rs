@@ -1,4 +1,5 @@
-//! The parts of this program in a file of a client: the entry of its server, its hooks, or both.
+//! The parts of a client's file that belong to this program: the entry of its server, its hooks, or
+//! both.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ use crate::{Client, NAME, entry, json, json_hooks, toml};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A file of a client, and what this program may have in it.
+/// A client's file, and which parts it may have: the server's entry, hooks, or both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Format {
     client: Client,
@@ -42,7 +43,7 @@ impl Ours {
             && hooks.iter().all(|(_, handler)| hooks::has_only_our_fields(handler))
     }
 
-    /// The same parts, to add them to another text.
+    /// These parts as wanted parts, to add them to another text.
     pub fn as_wanted(&self) -> Wanted {
         let fields = self.entry.as_ref().and_then(Value::as_object).cloned();
         Wanted { fields, hooks: Some(self.hooks.clone()) }
@@ -66,7 +67,7 @@ impl Wanted {
         has_entry && has_hooks
     }
 
-    /// These wanted parts. A part that is not wanted is taken from `found`.
+    /// These wanted parts. The others are taken from `found`, so that they stay.
     pub fn or(self, found: &Ours) -> Wanted {
         let found = found.as_wanted();
         Wanted { fields: self.fields.or(found.fields), hooks: self.hooks.or(found.hooks) }
@@ -149,7 +150,7 @@ impl Format {
     }
 }
 
-/// Edits a text, but for a byte order mark at its start, which stays.
+/// Edits a text. A byte order mark at its start stays.
 fn around_mark(
     text: &str,
     edit: impl FnOnce(&str) -> Result<String, String>,

@@ -31,7 +31,8 @@ pub(crate) fn top_level(root: &CstRootNode) -> Result<Option<CstObject>, String>
     }
 }
 
-/// The property with a name. Two of them are an error: programs take the last, and people see the first.
+/// The property `name`. A second one of this name is an error: programs read the last, but people see
+/// the first.
 pub(crate) fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, String> {
     let is_it = |property: &CstObjectProp| property.decoded_name().as_deref() == Some(name);
     let mut found = object.properties().into_iter().filter(is_it);

@@ -1,5 +1,5 @@
-//! Hooks in JSON with comments: `hooks`, in it a list for each event, and in Codex, Claude Code and
-//! Gemini CLI groups with lists of their own.
+//! Hooks in JSON with comments. The object `hooks` has a list for each event. In Codex, Claude Code and
+//! Gemini CLI, the elements of the list are groups, each with a list of hooks.
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject};
 use serde_json::Value;

@@ -17,7 +17,7 @@ pub struct Plan {
     /// The path of the file, with symbolic links resolved.
     file: PathBuf,
     before: Option<String>,
-    /// `None`: the file is removed, since there was no file before the entry was added.
+    /// `None` if the file is to be removed: there was no file before the entry was added.
     after: Option<String>,
     /// The treatment of the backup beside the file.
     backup: Backup,
@@ -83,7 +83,8 @@ impl Plan {
         if wanted.is_in(&found) {
             return Ok(Plan { file, after: before.clone(), before, backup: Backup::Kept, format });
         }
-        // If the parts of this program are as it wrote them, apply the new parts to the earlier file.
+        // If this program's parts are unchanged, add the new parts to the file as it was before them.
+        // Then the backup stays valid.
         let is_own = !found.is_empty() && found.has_only_our_fields();
         let base = if is_own { base(format, &file, text, &found) } else { None };
         let (from, wanted, backup) = match base {
@@ -148,9 +149,9 @@ impl Plan {
         Ok(Plan { file, before, after, backup, format })
     }
 
-    /// The same plan, but makes no backup: a project has its history, and its directory should not have
-    /// another copy of its secrets. The file is emptied instead of removed: without a backup, it is not
-    /// known whether there was no file before, or a file with an empty object.
+    /// The same plan without a backup: a project has a version history, and a backup would be another
+    /// copy of its secrets. A file that would be removed is emptied: without a backup, nobody knows
+    /// whether it existed before as an empty object.
     #[must_use]
     pub fn without_backup(mut self) -> Self {
         if self.backup == Backup::Made {
@@ -162,7 +163,7 @@ impl Plan {
         self
     }
 
-    /// Whether the file is as it should be already.
+    /// Whether the file already has the planned contents.
     pub fn changes_nothing(&self) -> bool {
         self.before == self.after
     }
@@ -177,7 +178,7 @@ impl Plan {
         (self.backup == Backup::Made).then(|| backup_of(&self.file))
     }
 
-    /// The entry that the client has afterwards.
+    /// This program's entry in the client's file after the change.
     pub fn entry(&self) -> Option<Value> {
         self.format.found(self.after.as_deref()?).ok()?.entry
     }
@@ -217,7 +218,7 @@ impl Plan {
         let replaced = self.replace();
         let is_needless = match &replaced {
             Ok(()) => self.backup == Backup::Removed,
-            // If another program has changed the file, that program may have made the backup.
+            // If the file has changed meanwhile, keep the backup: another program may have made it.
             Err(_) => self.backup == Backup::Made && self.check_unchanged().is_ok(),
         };
         if is_needless {
@@ -287,8 +288,9 @@ fn has_kept_ours(format: Format, file: &Path) -> bool {
     kept.is_some_and(|kept| format.found(&kept).is_ok_and(|found| !found.is_empty()))
 }
 
-/// The file before this program's parts were added: the backup, or `Some(None)` if there was no file.
-/// `None` if unknown: adding the parts to it does not give the text of the file now.
+/// The file without this program's parts: the backup, or `Some(None)` if there was no file. `None` if
+/// it is unknown: the file must have changed otherwise since, because adding the parts does not give
+/// its present text.
 fn base(format: Format, file: &Path, text: &str, found: &Ours) -> Option<Option<String>> {
     let ours = found.as_wanted();
     let leads_here = |from: &str| format.with(from, &ours).as_deref() == Ok(text);

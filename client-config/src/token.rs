@@ -1,5 +1,5 @@
-//! The token that a client sends to a server over HTTP. The file of the client names the environment
-//! variable that has it.
+//! The token that a client sends to a server over HTTP. The client's file only names the environment
+//! variable with the token.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ const HEADERS: &str = "headers";
 /// The field of Codex that names the variable.
 const VARIABLE: &str = "bearer_token_env_var";
 
-/// The tables of Codex with headers, which an entry may have beside that field.
+/// The tables of Codex with headers. An entry may have them beside [`VARIABLE`].
 const HEADERS_OF_CODEX: [&str; 2] = ["http_headers", "env_http_headers"];
 
 /// The forms in which clients refer to a variable in a text: the parts before and after its name.
@@ -73,8 +73,8 @@ pub(crate) fn is_ours(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Adds the token field of the existing entry to the fields of a new entry without a token, so that the
-/// token stays. If the new entry starts a program, removes the token field.
+/// Keeps the token of an existing entry: if the new fields have none, adds the old token field to them.
+/// If the new entry starts a program, removes the token field.
 ///
 /// # Errors
 ///

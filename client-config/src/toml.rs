@@ -177,7 +177,8 @@ fn is_but_for(after: &str, before: &str, key: &str, name: &str) -> bool {
 }
 
 fn checked(after: String, before: &str, key: &str, name: &str) -> Result<String, String> {
-    // The library ends each line with a line feed alone, and moves tables that a file has in parts.
+    // `toml_edit` ends each line with a line feed alone, and moves the parts of a scattered table
+    // together. Its result is used only if it would print the unchanged file as it is.
     let ends = before.matches('\n').count();
     let returns = before.matches("\r\n").count();
     let has_returns = returns > 0 && returns == ends;

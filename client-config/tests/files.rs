@@ -114,12 +114,12 @@ fn uninstall(client: Client, file: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// The lines without commas, since the line before the new entry may get one.
+/// The lines without commas: an edit may add a comma to the line before the new entry.
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(|line| line.replace(',', "")).collect()
 }
 
-/// Whether all lines are in the other text, in their order.
+/// Whether all lines of `part` are in `whole`, in the same order.
 fn are_within(part: &[String], whole: &[String]) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|line| whole.any(|other| other == line))
@@ -153,7 +153,7 @@ fn nothing_else_changes() {
         let scene = Scene::with(before.as_bytes());
         install(client, &scene.file()).unwrap();
         let after = scene.text();
-        // What stands on one line with the servers is on a line that changes.
+        // An edit changes the line with the servers, so other text on that line is not compared.
         if before.lines().count() > 2 {
             let mut kept = lines(before);
             let opens = |line: &String| line.contains("{}") || line.contains("{ }");
@@ -179,7 +179,8 @@ fn without_the_state_before_the_entry_alone_is_taken_out() {
         let scene = Scene::with(before.as_bytes());
         let file = scene.file();
         install(client, &file).unwrap();
-        // Another program edits the file: its bytes from before are not what people expect any more.
+        // Without the backup and with a later edit, the earlier bytes cannot be restored: only the
+        // entry is removed.
         fs::remove_file(file.with_file_name("settings.agent-memory-backup")).unwrap();
         let comment = if client == Client::Codex { "\n# later\n" } else { "\n// later\n" };
         fs::write(&file, scene.text() + comment).unwrap();
@@ -434,7 +435,7 @@ fn what_is_left_from_before_is_no_state_before_our_entry() {
     uninstall(Client::Cursor, &file).unwrap();
     assert!(!scene.text().contains(NAME), "{}", scene.text());
 
-    // The file is gone, what was kept beside it is not.
+    // The file is gone, but its backup is not.
     fs::write(&backup, "{\"mcpServers\": {\"old\": {}}}").unwrap();
     fs::remove_file(&file).unwrap();
     install(Client::Cursor, &file).unwrap();

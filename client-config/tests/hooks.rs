@@ -1,4 +1,4 @@
-//! Files with hooks: ours are added and taken out again, and nothing else changes.
+//! Files with hooks: this program's hooks are added and removed, and nothing else changes.
 
 mod scene;
 
@@ -140,7 +140,8 @@ fn without_the_state_before_the_hooks_alone_are_taken_out() {
         let scene = Scene::with(before.as_bytes());
         let file = scene.file();
         install(client, &file).unwrap();
-        // Another program edits the file: its bytes from before are not what people expect any more.
+        // Without the backup and with a later edit, the earlier bytes cannot be restored: only the
+        // hooks are removed.
         fs::remove_file(file.with_file_name("settings.agent-memory-backup")).unwrap();
         fs::write(&file, scene.text() + "\n// later\n").unwrap();
         uninstall(client, &file);
@@ -304,13 +305,13 @@ fn a_server_and_hooks_in_one_file_come_and_go_together() {
         assert!(both().changes_nothing() && server_alone().changes_nothing(), "{after}");
         assert_eq!(installed_hooks(&file, client).unwrap().len(), 3, "{after}");
 
-        // The server came first.
+        // The server is installed before the hooks.
         fs::write(&file, before).unwrap();
         fs::remove_file(file.with_file_name("settings.agent-memory-backup")).unwrap();
         server_alone().carry_out().unwrap();
         both().carry_out().unwrap();
         assert_eq!(scene.text(), after, "{before:?}");
-        // Another server: the hooks stay.
+        // Another server replaces the entry, and the hooks stay.
         let other = Server::Url { url: "http://127.0.0.1:1/mcp".to_owned(), token_variable: None };
         Plan::install(&file, client, &other).unwrap().carry_out().unwrap();
         assert_eq!(installed_hooks(&file, client).unwrap().len(), 3, "{}", scene.text());

@@ -1,4 +1,5 @@
-//! The variable with a client's token: each client gets it in its own form, and the token is in no file.
+//! The environment variable with a client's token. Each client gets its name in its own form, and no
+//! file has the token.
 
 mod scene;
 
@@ -9,7 +10,7 @@ use scene::Scene;
 
 const URL: &str = "http://127.0.0.1:8080/mcp";
 
-/// The clients that read a variable, each with the text that names it.
+/// The clients that can read a token from a variable, each with the text that names the variable.
 const READERS: [(Client, &str); 7] = [
     (Client::ClaudeCode, "\"Authorization\": \"Bearer ${MEMORY}\""),
     (Client::Gemini, "\"Authorization\": \"Bearer ${MEMORY}\""),

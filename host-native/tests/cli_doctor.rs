@@ -36,7 +36,7 @@ impl Scene {
         command.args(arguments).args([memories, data]).output().expect("it runs")
     }
 
-    /// Standard output of `doctor`, which ends with this status.
+    /// The standard output of `doctor`, which has to end with `status`.
     #[track_caller]
     fn doctor(&self, arguments: &[&str], status: i32) -> String {
         let output = self.run(&[&["doctor"], arguments].concat());
@@ -52,7 +52,7 @@ impl Scene {
     }
 }
 
-/// The line with a text.
+/// The line of the report with a text.
 #[track_caller]
 fn line<'a>(report: &'a str, text: &str) -> &'a str {
     let line = report.lines().find(|line| line.contains(text));
@@ -89,7 +89,7 @@ fn a_damaged_database_is_an_error_and_a_sound_one_is_not() {
     assert!(line(&sound, "is sound").starts_with("ok "), "{sound}");
     let database = scene.path("memories/memories.db");
     let mut bytes = fs::read(&database).expect("a database");
-    // All pages but the first, which has the schema.
+    // Overwrite all pages but the first, which has the schema.
     bytes[4096..].fill(0x55);
     fs::write(&database, &bytes).expect("a database");
     let damaged = scene.doctor(&[], 1);
@@ -161,7 +161,8 @@ fn a_client_whose_program_is_gone_is_an_error() {
     assert!(line(&scene.doctor(&[], 1), "starts nothing").starts_with("error "));
 }
 
-/// What leaves a process behind, as a script that starts a daemon, is not waited for.
+/// `doctor` does not wait for a process that a program leaves behind, such as a daemon that a script
+/// starts.
 #[cfg(unix)]
 #[test]
 fn a_program_of_a_client_that_hangs_is_given_up() {
@@ -189,7 +190,7 @@ fn a_log_of_a_database_stays_as_it_is() {
         (scene.path("memories/memories.db"), scene.path("memories/memories.db-wal"));
     let contents = |path: &PathBuf| fs::read(path).expect("a file");
     let before = contents(&database);
-    // Not a log of this database: SQLite passes it over, and would delete it.
+    // This is not a log of the database: SQLite ignores it, and would delete it.
     fs::write(&log, vec![0u8; 4096]).expect("a log");
     scene.doctor(&[], 0);
     assert!(contents(&database) == before && contents(&log) == vec![0u8; 4096]);

@@ -40,7 +40,7 @@ fn fails(output: &Output, status: i32, parts: &[&str]) {
     }
 }
 
-/// The signs in a lock directory: the marker of plugins, and the lock file of the other hosts.
+/// Whether a lock directory has the marker of plugins, and the lock file of the other hosts.
 fn signs(lock_directory: &Path) -> (bool, bool) {
     let exists = |name| lock_directory.join(name).exists();
     (exists("plugin.owner"), exists("turn.sqlite"))

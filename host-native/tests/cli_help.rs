@@ -22,7 +22,8 @@ fn with_subcommands(above: &str, command: &clap::Command) -> Vec<String> {
     [name].into_iter().chain(own).collect()
 }
 
-/// The commands with a golden file: all but the tools, which are all alike, and one of these.
+/// The commands with a golden file. The commands of tools are all alike, so only one of them has a
+/// file.
 fn reviewed() -> Vec<String> {
     let is_tool = |command: &String| command.contains('_');
     let wanted = |command: &String| !is_tool(command) || command == "sessions append_entry";
@@ -140,8 +141,8 @@ fn every_command_has_a_manual_page() {
 
 /// The completions that bash offers for the last of these words.
 fn completed(script: &Path, words: &[&str]) -> Option<Vec<String>> {
-    // Like the shell: calls the function that `complete` names with the command, the last word and
-    // the one before.
+    // Like the shell, calls the completion function with the command, the last word and the word before
+    // it. `complete` prints the function's name.
     let program = r#"
         source "$1"; shift
         read -ra registered <<<"$(complete -p agent-memory)"

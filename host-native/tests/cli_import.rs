@@ -81,7 +81,7 @@ fn each_file_that_cannot_be_imported_is_named_and_the_others_are_imported() {
     scratch.put("in/日本.md", "x");
     scratch.put("in/long.md", "x".repeat(16 << 20));
     scratch.put("in/longer.md", "x".repeat((16 << 20) + 1));
-    // With its own front matter, a file may be as long as a document.
+    // A file that has front matter may be as long as a document.
     let front = "---\ntags: []\n---\n";
     let longest = format!("{front}{}", "x".repeat((16 << 20) - front.len()));
     scratch.put("in/longest.md", &longest);
@@ -131,7 +131,7 @@ fn an_import_follows_no_link_below_its_folder_and_opens_no_device() {
     assert_eq!(stderr(&imported), expected);
 }
 
-/// A folder of as many files, some of them long, in two directories.
+/// A folder with `count` files in two directories. Some of them are long.
 fn many(scratch: &Scratch, count: usize) {
     for number in 0..count {
         let text = if number % 100 == 0 { "x".repeat(300_000) } else { format!("{number}\n") };
@@ -160,7 +160,7 @@ fn the_progress_of_an_import_is_shown_on_a_terminal_and_cleared() {
     let variables = [("AGENT_MEMORY_DATA_DIR", data.to_str().expect("UTF-8"))];
     let words = ["store", "import", "team", "in"];
     let Some(shown) = on_a_terminal(&scratch.root(), &words, &variables) else { return };
-    // The longest files fill a page, so the first page ends at the seventh of them.
+    // A page is full at the seventh long file, so the first page has the 300 files before it.
     assert!(shown.contains("300 of 900 files"), "{shown}");
     assert!(!shown.lines().any(|line| line.ends_with(" of 900 files")), "{shown}");
     assert!(shown.trim_end().ends_with("900 memories imported"), "{shown}");
@@ -189,6 +189,6 @@ fn an_import_that_was_killed_is_continued_by_the_same_command() {
     let listed = scratch.run(&["list", "team"]);
     succeeds(&listed, "c0/\t450 memories\nc1/\t450 memories\n", "");
     let files = |of: &str| fs::read_dir(scratch.store().join(of)).expect("a category").count();
-    // The memories and an index, and nothing that is half written.
+    // The memories and an index, but no file that is half written.
     assert_eq!((files("c0"), files("c1")), (451, 451));
 }

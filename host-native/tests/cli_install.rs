@@ -1,5 +1,5 @@
-//! `agent-memory install` and `uninstall`: what they say, their exit status, and a server that starts as
-//! the client's file says.
+//! `agent-memory install` and `uninstall`: their messages, their exit statuses, and a server that is
+//! started by the entry in the client's file.
 
 mod process;
 
@@ -184,8 +184,8 @@ fn what_cannot_work_is_refused_before_anything_is_written() {
     assert!(!Path::new(file).exists());
 }
 
-/// The clients with hooks, their files in the home directory, and a place of the command of the hook
-/// at the start of a session.
+/// The clients with hooks, their files in the home directory, and the JSON pointer of the hook for the
+/// start of a session.
 const HOOKS: [(&str, &str, &str); 4] = [
     ("claude-code", ".claude/settings.json", "/hooks/SessionStart/0/hooks/0"),
     ("codex", ".codex/hooks.json", "/hooks/SessionStart/0/hooks/0"),
@@ -232,7 +232,7 @@ fn hooks_come_with_the_server_start_and_go_again_to_the_byte() {
         let text = scene.text(file);
         assert_eq!(text.matches("session-end").count(), 1, "{text}");
         assert_eq!(text.matches("pre-compact").count(), 1, "{text}");
-        // Without the option, the hooks stay.
+        // `install` without the option keeps the hooks.
         scene.succeeds(&["install", client]);
         assert_eq!(scene.text(file).matches("session-").count(), 2, "{client}");
 
@@ -265,14 +265,14 @@ fn a_project_has_hooks_of_its_own() {
     assert!(fs::read_to_string(&file).expect("a file").contains("session-start"));
     assert!(!scene.path(".claude").exists());
     scene.succeeds(&["uninstall", "claude-code", "--scope=project"]);
-    // It may have been there before: a project has no copy of the state before.
+    // An empty object stays: without a backup, nobody knows whether the file existed before.
     for file in [".mcp.json", ".claude/settings.json"] {
         let text = fs::read_to_string(scene.repository.root().join(file));
         assert_eq!(text.expect(file), "{}\n");
     }
 }
 
-/// A stand-in for the command of Claude Code, which edits its file with `sed`-like means of the shell.
+/// A shell script stands for the command of Claude Code, and edits its file.
 #[cfg(unix)]
 #[test]
 fn claude_code_changes_its_file_itself() {
@@ -303,7 +303,7 @@ fn claude_code_changes_its_file_itself() {
     let remove = "mcp remove --scope user agent-memory";
     assert_eq!(calls, [add, remove, add, remove]);
 
-    // A file that is no program is passed over.
+    // A file that cannot be executed is skipped.
     fs::create_dir(scene.path("other")).expect("a directory");
     fs::write(scene.path("other/claude"), "no program").expect("a file");
     let path = format!("{}:{}", scene.path("other").display(), scene.path("bin").display());

@@ -61,7 +61,7 @@ fn a_key_that_no_header_can_have_is_not_used_and_not_shown() {
 fn a_model_that_is_chosen_but_cannot_be_asked_is_warned_of() {
     let memories = Memories::new();
     for (summarizer, needs) in [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "--openai-url")] {
-        // A manifest of a plugin leaves variables unexpanded.
+        // A plugin's manifest leaves variables that are not set unexpanded.
         let key = ("ANTHROPIC_API_KEY", "${ANTHROPIC_API_KEY}");
         let (log, status) = served(&memories, |serve| {
             serve.args(["--summarizer", summarizer]).envs([key, ("AGENT_MEMORY_OPENAI_URL", " ")])
@@ -85,7 +85,7 @@ fn an_inherited_url_that_is_not_safe_turns_the_model_off() {
     assert!(client.end().1.success());
     assert!(memories.log().contains("`ANTHROPIC_BASE_URL` is not"), "{}", memories.log());
 
-    // Without a toolset that asks models, nothing is said of them.
+    // If no toolset asks models, no message mentions them.
     let (log, status) =
         served(&memories, |serve| serve.envs(variables).env("AGENT_MEMORY_TOOLSET", "sessions"));
     assert_eq!(status, 0, "{log}");

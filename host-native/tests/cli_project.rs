@@ -1,5 +1,5 @@
-//! `--agent-from project`: the memory of each repository is apart, its worktrees share it, and hooks and
-//! servers agree on it.
+//! `--agent-from project`: each repository has its own memory, its worktrees share it, and hooks and
+//! servers use the same one.
 
 mod process;
 
@@ -14,7 +14,8 @@ use std::process::{Command, Output, Stdio};
 struct Scene(tempfile::TempDir);
 
 impl Scene {
-    /// `main` has the worktree `linked`; `other` is another repository, and `plain` none.
+    /// `main` has the worktree `linked`, `other` is another repository, and `plain` is not a
+    /// repository.
     fn new() -> Self {
         let scene = Scene(tempfile::tempdir().expect("a directory"));
         for repository in ["main/.git", "other/.git"] {
@@ -51,7 +52,7 @@ impl Scene {
         self.write(&format!("{own}/gitdir"), &format!("{}\n", back.display()));
     }
 
-    /// A command with the environment of this home, in one of its directories.
+    /// A command that runs in a directory of this home, with its environment.
     fn within(&self, mut command: Command, directory: &str) -> Command {
         command.current_dir(self.path(directory));
         command.env("HOME", self.path("")).env("PATH", self.path("bin"));
@@ -77,7 +78,7 @@ impl Scene {
         self.program(directory, arguments).output().expect("it runs")
     }
 
-    /// Keeps a memory of records, bound to the project.
+    /// Stores a memory of the project in the toolset of records.
     #[track_caller]
     fn remember(&self, directory: &str, content: &str) {
         let memory = json!({"type": "core", "content": content}).to_string();
@@ -86,7 +87,7 @@ impl Scene {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
 
-    /// The contents of the records that are reached, in the order of their text.
+    /// The contents of the records that the project reaches, sorted.
     #[track_caller]
     fn remembered(&self, directory: &str) -> Vec<String> {
         let output = self.run(directory, &["records", "query_memories", "--agent-from=project"]);
@@ -204,14 +205,14 @@ fn without_a_project_the_error_says_what_to_do() {
     scene.fails("plain", &bound, "no repository is around");
     scene.fails("plain", &bound, "name the project with `--project` or `AGENT_MEMORY_PROJECT`");
     scene.fails("plain", &["serve", "--agent-from=project"], "so there is no project");
-    // The home directory holds far more than one project.
+    // A repository at the home directory is ignored: it holds far more than one project.
     scene.git_directory(".git");
     scene.fails("plain", &bound, "no repository is around");
     scene.fails("main", &["call", "x", "--agent-from=ada"], "`ada`, which is not `project`");
     scene.fails("main", &["call", "x", "--project=acme"], "without `--agent-from project`");
     let unnamed = ["call", "x", "--agent-from=project", "--project=../x"];
     scene.fails("main", &unnamed, "`--project` is `../x`, which is not a name");
-    // A repository that passes itself off as a worktree of another one.
+    // A repository that pretends to be a worktree of another one.
     let target = scene.path("main/.git/worktrees/linked");
     scene.write("thief/.git", &format!("gitdir: {}\n", target.display()));
     scene.fails("thief", &bound, "does not point back");
@@ -222,7 +223,7 @@ fn a_server_over_http_takes_no_project_from_its_directory() {
     let scene = Scene::new();
     let serve = ["serve", "--http=127.0.0.1:0", "--agent-from=project"];
     scene.fails("main", &serve, "a server over HTTP cannot know the project of its clients");
-    // With a name, it gets as far as its address.
+    // With a name, the server starts, and only refuses its address.
     let named = ["serve", "--http=192.0.2.1:0", "--agent-from=project", "--project=acme"];
     scene.fails("main", &named, "make one with `agent-memory token create NAME`");
 }
@@ -246,7 +247,7 @@ fn doctor_tells_the_agent_of_the_project() {
     assert!(missing.starts_with("error"), "{missing}");
 }
 
-/// The command lines that Claude Code starts: of its server, and of its hook at an event.
+/// The command line in an entry of Claude Code's file, of the server or of a hook.
 fn command_of(entry: &Value) -> Command {
     let mut command = Command::new(entry["command"].as_str().expect("a program"));
     let arguments = entry["args"].as_array().expect("a list").iter();
@@ -275,7 +276,7 @@ fn json_of(path: &Path) -> Value {
 #[test]
 fn a_session_shows_what_the_last_one_of_its_project_decided_with_hooks_alone() {
     let scene = Scene::new();
-    // The project is found when a session starts: here is none.
+    // The directory of `install` is no repository: the project is found only when a session starts.
     let install =
         ["install", "claude-code", "--hooks=all", "--agent-from=project", "--toolset=all"];
     let installed = scene.run("plain", &install);

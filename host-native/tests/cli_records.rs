@@ -174,7 +174,7 @@ fn an_export_follows_links_and_replaces_only_regular_files() {
     assert_eq!(reader.join().expect("it reads").expect("a text"), exported);
     assert!(fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
 
-    // The file of an open descriptor is written to and not replaced, also through a link.
+    // The file of an open descriptor is written in place instead of replaced, also through a link.
     symlink("/dev/stdout", at("output")).expect("a link");
     let script = "{ echo first; \"$0\" records export /dev/stdout; echo last; } >out
                   { echo first; \"$0\" records export output; echo last; } >>out
@@ -188,7 +188,7 @@ fn an_export_follows_links_and_replaces_only_regular_files() {
     let one = format!("first\n{exported}last\n");
     assert_eq!(written, format!("{one}{one}{exported}"));
 
-    // Not everything below `/proc` is a descriptor.
+    // This path below `/proc` is no descriptor: the file is replaced.
     fs::write(at("file"), "old").expect("a file");
     succeeds(&scratch.run("records export /proc/self/cwd/file"), done);
     assert_eq!(fs::read_to_string(at("file")).expect("a file"), exported);

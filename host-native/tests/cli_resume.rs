@@ -1,4 +1,5 @@
-//! `agent-memory resume` and `agent-memory hook`: what is needed to go on, for people and for clients.
+//! `agent-memory resume` and `agent-memory hook`: the text with which work goes on, for people and for
+//! clients.
 
 mod process;
 
@@ -36,7 +37,7 @@ fn filled() -> Repository {
 }
 
 fn hook(repository: &Repository, arguments: &[&str], event: &str) -> Output {
-    // A client may start its hooks elsewhere.
+    // A client may start its hooks in another directory than the session's.
     hook_in(&std::env::temp_dir(), repository, arguments, event)
 }
 
@@ -47,7 +48,7 @@ fn hook_in(directory: &Path, repository: &Repository, arguments: &[&str], event:
     let mut hook = command.spawn().expect("it starts");
     // The input stays open until the answer is there, as some clients keep it.
     let mut input = hook.stdin.take().expect("an input");
-    // A command line that is refused ends before it reads anything.
+    // Writing fails if the command line is refused: then the program ends before it reads.
     let _ = input.write_all(event.as_bytes());
     let output = hook.wait_with_output().expect("it ends");
     drop(input);
@@ -81,7 +82,7 @@ fn no_session_fails_for_its_memory() {
     let output = hook(&repository, &["codex", "session-start", "--agent", "../x"], &event);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("/agent"), "{output:?}");
-    // What is no event, and a directory that is gone: the memory without a repository is told.
+    // For an invalid event or a missing directory, the hook tells the memory without a repository.
     for event in ["{\"cwd\": 1}\n", "no JSON\n", "{\"cwd\": \"/no such directory\"}"] {
         let output = hook(&repository, &["claude-code", "session-start"], event);
         assert_eq!(output.status.code(), Some(0), "{event}: {output:?}");
@@ -171,7 +172,7 @@ fn an_end_makes_nothing_where_no_agent_has_a_log() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(!unused.root().join(".github").exists());
     }
-    // A summary alone is no log.
+    // An agent that has a summary, but no log.
     let described = Repository::new();
     let summary = ".github/agent-memory/ada/_summary.md";
     let summary = described.root().join(summary);
@@ -184,7 +185,7 @@ fn an_end_makes_nothing_where_no_agent_has_a_log() {
         let directory = described.root().join(".github/agent-memory/ada");
         assert_eq!(std::fs::read_dir(directory).expect("a directory").count(), 1);
     }
-    // Nobody asked for anything.
+    // A transcript without a request of the user adds nothing to the log.
     let repository = filled();
     let before = log(&repository, "ada");
     let transcript = repository.root().join("empty.jsonl");
@@ -200,7 +201,7 @@ fn an_end_without_a_readable_event_is_recorded_nowhere() {
     let before = log(&repository, "ada");
     let long = format!("{{\"a\": \"{}\"}}", "x".repeat(2 << 20));
     let gone = "{\"cwd\": \"/no such directory\"}";
-    // The last one never comes, and the input stays open.
+    // The last event never becomes complete, and the input stays open.
     for event in ["{\"cwd\": 1}", "no JSON", "[]", gone, &long, "{\"cwd\": "] {
         for name in ["pre-compact", "session-end"] {
             let output = hook_in(&repository.root(), &repository, &["codex", name], event);
@@ -210,7 +211,7 @@ fn an_end_without_a_readable_event_is_recorded_nowhere() {
             assert_eq!(log(&repository, "ada"), before);
         }
     }
-    // What can be read is: a byte order mark, and one half of a sign.
+    // A byte order mark and a lone half of a surrogate pair are accepted.
     let root = json!(repository.root()).to_string();
     let event = format!("\u{feff}{{\"cwd\": {root}, \"prompt\": \"\\ud83d\"}}");
     let output = hook(&repository, &["codex", "session-end"], &event);

@@ -172,7 +172,7 @@ mod editing {
             2,
             &["`nothing.md` cannot be read"],
         );
-        // The text of a file of one's own begins an edit, too.
+        // An edit can also begin with the text of any file.
         scratch.put("own.md", "Own\n");
         let edited = scratch.edit("true", &["--from", "own.md"]);
         succeeds(&edited, "", "`notes/deploy` is written\n");
@@ -188,13 +188,13 @@ mod editing {
         let overtaken = scratch.edit(change, &[]);
         fails(&overtaken, 1, &["has changed since", "store show team notes/deploy", "is kept"]);
         assert_eq!(scratch.text(FILE), theirs);
-        // The message has told of the change, so that the same text replaces it now.
+        // The message reported the change, so the next edit of the same text replaces it.
         let file = kept(&overtaken);
         let edited = scratch.edit("true", &["--from", file.to_str().expect("UTF-8")]);
         succeeds(&edited, "", "`notes/deploy` is written\n");
         assert!(scratch.text(FILE).ends_with("---\nMine\n"));
 
-        // A text that was refused does not replace a change that its author does not know.
+        // A text that was refused does not replace a later change, of which its author does not know.
         let refused = scratch.edit("printf -- '---\\n[\\n---\\n' >\"$1\"", &[]);
         let file = kept(&refused);
         scratch.put(FILE, &theirs);

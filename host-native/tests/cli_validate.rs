@@ -24,7 +24,7 @@ fn started() -> Repository {
     repository
 }
 
-/// Adds a section a second time, and returns its line.
+/// Adds a section that the log already has. Returns the number of the added line.
 fn break_log(repository: &Repository) -> usize {
     let log = repository.root().join(LOG);
     let text = fs::read_to_string(&log).expect("the log");
@@ -173,7 +173,7 @@ fn json_output_is_one_document_with_paths_from_the_top_level() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// All files below a directory with their contents, and all directories.
+/// All files below a directory with their contents, and all directories without contents.
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).expect("a directory") {
@@ -260,7 +260,7 @@ fn storage_that_fails_exits_with_3() {
     assert!(stderr(&output).contains("not a directory"), "{output:?}");
 }
 
-/// The rest of the example in `docs/hooks-and-ci.md` that begins with this line.
+/// The rest of the example in `docs/hooks-and-ci.md` whose first line is `first`.
 fn example(first: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hooks-and-ci.md");
     let page = fs::read_to_string(page).expect("the page");

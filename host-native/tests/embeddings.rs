@@ -1,4 +1,4 @@
-//! Vectors by an embedder over HTTP: a local server stands for it.
+//! Vectors by an embedder over HTTP. A local server plays the embedder.
 
 mod model_server;
 mod process;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const KEY: &str = "sk-very-secret";
 const SLOOP: &str = "The sloop is moored at the pier.";
 
-/// A directory of records in SQLite, and of the logs of its servers.
+/// A directory with records in SQLite, and with the log of its servers.
 struct Records {
     directory: tempfile::TempDir,
 }
@@ -30,7 +30,7 @@ impl Records {
         self.directory.path().join(name)
     }
 
-    /// The program with these records, without an embedder.
+    /// The program on these records, without an embedder.
     fn program(&self, command: &str) -> Command {
         let mut program = agent_memory(self.directory.path());
         program.env("AGENT_MEMORY_MEMORY_DIR", self.path("records"));
@@ -41,7 +41,7 @@ impl Records {
         program
     }
 
-    /// The program with the embedder of a server.
+    /// The program on these records, with `server` as its embedder.
     fn with(&self, command: &str, server: &ModelServer) -> Command {
         let mut program = self.program(command);
         program.env("AGENT_MEMORY_EMBEDDER", format!("{}/v1/", server.url));
@@ -74,7 +74,7 @@ impl Records {
     fn vectors(&self) -> i64 {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let file = self.path("records").join(".agent-memory/derived/vectors.db");
-        // It is made with the first batch.
+        // The database is created with the first batch of vectors.
         let Ok(database) = Connection::open_with_flags(file, flags) else { return 0 };
         database.busy_timeout(TIMEOUT).expect("a time-out");
         let sql = "SELECT count(*) FROM vectors WHERE length(numbers) > 0";

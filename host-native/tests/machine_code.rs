@@ -1,4 +1,4 @@
-//! The component's machine code, which one memory of a process at a time runs without a copy.
+//! The component's machine code. One memory of a process at a time can run it without a copy.
 #![cfg(target_os = "linux")]
 
 use agent_memory_host::{AgentMemory, Image};
@@ -7,7 +7,7 @@ use std::fs;
 
 mod process;
 
-/// The memory of this process that is no page of a file, in bytes.
+/// The anonymous memory of this process in bytes: memory that no file backs.
 fn anonymous_memory() -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
@@ -35,7 +35,7 @@ async fn the_first_memory_of_a_process_does_not_copy_the_machine_code() {
     let used = anonymous_memory() - before;
     assert!(used < code / 2, "{used} bytes, with machine code of {code} bytes");
 
-    // Others at the same time work too, also once the first has ended.
+    // Other memories work at the same time, also after the first has ended.
     let others = [memory(&repository), memory(&repository), memory(&repository)];
     for other in &others {
         starts_a_session(other, &repository).await;

@@ -1,4 +1,4 @@
-//! The rules of each protocol version of MCP for answers.
+//! Checks that answers follow the rules of each protocol version of MCP.
 
 mod process;
 
@@ -27,7 +27,7 @@ fn the_listed_tools_are_those_of_the_component_in_its_order() {
     for version in PROTOCOL_VERSIONS {
         let mut client = Client::start(&repository, version);
         let answer = client.request("tools/list", json!({}));
-        // As text, since the order of a schema's properties is part of the list.
+        // Compared as text, since the order of a schema's properties has to be the same, too.
         let tools = answer["result"]["tools"].to_string();
         assert_eq!(tools, expected.to_string(), "{version:?}");
     }
@@ -269,7 +269,7 @@ fn batches_are_answered_together_in_the_protocol_version_that_has_them() {
     assert_eq!(codes, [-32602, -32600, -32600, -32600], "{answers:?}");
     assert_eq!(answers[5]["result"], json!({}));
 
-    // Nothing is to be answered here, so the next answer is that to a single request.
+    // This batch needs no answer, so the next message answers the single request.
     client.send(json!([cancelled, cancelled]));
     client.send(ping(json!("single")));
     assert_eq!(client.receive()["id"], "single");
@@ -359,7 +359,7 @@ fn the_instructions_name_each_tool_once_beside_the_use_of_its_toolset() {
     let mut client = Client::unopened(serve, ProtocolVersion::Initialized);
     let answer = client.initialize("2025-11-25", json!({}));
     let instructions = answer["result"]["instructions"].as_str().expect("instructions");
-    // Some clients cut longer ones.
+    // Some clients cut longer instructions.
     assert!(instructions.len() <= 2048, "{}: {instructions}", instructions.len());
     let uses: Vec<&str> = instructions.lines().filter_map(|line| line.strip_prefix("- ")).collect();
     assert_eq!(uses.len(), 7, "{instructions}");

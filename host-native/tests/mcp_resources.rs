@@ -106,7 +106,7 @@ fn a_subscribed_client_is_notified_of_changes_to_its_resources_only() {
     let told = messages.iter().find(|m| m["method"] == "notifications/resources/updated");
     assert_eq!(told.unwrap()["params"]["uri"], "memory://ada/recent", "{messages:?}");
 
-    // Reading changes nothing.
+    // Reading sends no notification.
     client.call("query_memories", json!({"agent_id": "ada"}));
     client.request("resources/read", json!({"uri": "memory://ada/recent"}));
     let uri = json!({"uri": "memory://ada/recent"});

@@ -20,7 +20,7 @@ fn calls_that_are_sent_together_are_numbered_in_their_order() {
         let serve = &mut agent_memory(&repository.root());
         serve.args(["serve", "--fixed-clock", "2025-01-01T00:00:00Z+24h"]);
         let mut client = Client::new(serve.args(["--utc-offset", "+00:00"]), version);
-        // Each call has a date of its own, so that the name of its file shows its number.
+        // Each call gets another date, so the name of its file tells the number of the call.
         let mut together = Vec::new();
         for _ in 0..CALLS {
             let arguments = repository.arguments(json!({}));
@@ -47,7 +47,7 @@ fn a_request_with_the_id_of_one_in_progress_is_refused_and_both_are_answered() {
     let call = json!({"name": "start_session", "arguments": arguments});
     let request =
         json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": call}).to_string();
-    // In one write: the first request is not answered before the second is read.
+    // Both requests are sent in one write, so the server reads the second before it answers the first.
     client.send_text(&format!("{request}\n{request}\n"));
     let answers = [client.receive(), client.receive()];
     assert!(answers.iter().all(|answer| answer["id"] == 77), "{answers:?}");
@@ -77,8 +77,8 @@ fn calls_in_progress_at_the_end_of_input_are_answered() {
     }
 }
 
-/// If the server did not end a subscription itself, the subscription would be cut off without a
-/// result, after a long wait.
+/// The server has to end the subscription itself. Otherwise it is cut off without a result, after a
+/// long wait.
 #[test]
 fn an_open_subscription_ends_with_its_result_at_the_end_of_input() {
     let repository = Repository::new();
@@ -88,7 +88,7 @@ fn an_open_subscription_ends_with_its_result_at_the_end_of_input() {
     let acknowledged = client.receive();
     let method = "notifications/subscriptions/acknowledged";
     assert_eq!(acknowledged["method"], method, "{acknowledged}");
-    // A second one has only been asked for.
+    // A second subscription is requested, but not acknowledged yet.
     let late = client.ask("subscriptions/listen", wanted);
     let (rest, status) = client.end();
     for id in [open, late] {
@@ -177,7 +177,7 @@ fn a_cancelled_call_of_a_batch_is_left_out_of_the_answers() {
     assert_eq!(ids, ["ping"], "{answers:?}");
     client.send(json!([waiting("three"), cancel("three")]));
     drop(lock);
-    // Nothing of the last batch is left to be answered.
+    // The last batch gets no answer, so the next message answers this request.
     assert_eq!(client.request("ping", json!({}))["result"], json!({}));
 }
 
@@ -207,7 +207,7 @@ fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
     let asked = client.ask("tools/call", call.clone());
     let question = client.receive();
     assert_eq!(question["method"], "roots/list", "{question}");
-    // A directory in a repository stands for that repository.
+    // A directory in a repository grants the whole repository.
     let below = root.root().join("a b");
     std::fs::create_dir(&below).expect("a directory");
     let uri = format!("file://{}", below.display()).replace(' ', "%20");
@@ -247,7 +247,7 @@ fn a_client_that_does_not_answer_is_asked_for_its_roots_once_until_they_change()
         call(&elsewhere);
     }
     let granted = call(&started_in);
-    // The question comes first, and is not answered.
+    // The server's question comes first. The client does not answer it.
     let messages: Vec<_> = (0..5).map(|_| client.receive()).collect();
     let questions = |message: &&Value| message["method"] == "roots/list";
     assert_eq!(messages.iter().filter(questions).count(), 1, "{messages:?}");
@@ -283,7 +283,7 @@ fn a_client_is_not_asked_for_roots_without_need_or_without_the_capability() {
     assert!(text.contains("RepositoryNotAllowed"), "{answer}");
 }
 
-/// A server that was started outside of any repository, and whose client has these roots.
+/// The answer of a server that was started outside of any repository. Its client has these roots.
 fn start_with_roots(roots: &[&Repository], elsewhere: &std::path::Path) -> Value {
     let serve = &mut agent_memory(elsewhere);
     let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);

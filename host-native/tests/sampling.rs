@@ -116,7 +116,7 @@ fn the_setting_names_the_only_model_that_is_asked() {
         let mut serve = memories.serve();
         serve.args(["--openai-url", &server.url, "--openai-model", "local"]);
         let mut client = memories.sampling_client(serve.args(["--summarizer", summarizer]));
-        // A request of the server would come in the place of an answer.
+        // The server asks the client nothing: a request would arrive instead of an answer.
         add(&mut client, 0..CAPACITY);
         assert_eq!(author(&memories), by);
     }

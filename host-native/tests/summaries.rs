@@ -1,4 +1,4 @@
-//! Summaries by models over HTTP: a local server stands for each of the two APIs.
+//! Summaries by models over HTTP. A local server plays each of the two APIs.
 
 mod model_server;
 mod process;
@@ -39,7 +39,7 @@ impl Api {
         }
     }
 
-    /// An answer that ended for a reason.
+    /// An answer of the API that ended for the given reason.
     fn ended(self, text: &str, reason: &str) -> Value {
         match self {
             Api::Anthropic => json!({
@@ -198,7 +198,7 @@ fn assert_built_in(memories: &Memories, case: &str) {
 fn a_service_that_hangs_or_cannot_be_reached_is_given_up() {
     let server = ModelServer::start([Reply::Hang]);
     let unreachable = "http://127.0.0.1:1".to_owned();
-    // This server speaks no TLS.
+    // The server speaks no TLS, so this URL fails.
     let not_encrypted = server.url.replace("http:", "https:");
     for url in [server.url.clone(), unreachable, not_encrypted] {
         let memories = Memories::new();
@@ -245,7 +245,7 @@ fn a_request_of_a_killed_server_is_made_again_once_its_lease_has_ended() {
     server.request();
     killed.kill();
 
-    // The lease is longer than twice the time-out.
+    // The killed server's lease on the batch still holds: a lease is longer than twice the timeout.
     let mut early = at("2025-01-20T10:01:00Z");
     add(&mut early, CAPACITY..CAPACITY + 3);
     assert!(early.end().1.success());
@@ -273,7 +273,7 @@ fn a_server_that_ends_leaves_a_slow_summary_for_the_next_start() {
     server.request();
     let start = Instant::now();
     assert!(client.end().1.success());
-    // Long before the time-out of the request, 30 s.
+    // The server ends long before the request's timeout of 30 s.
     assert!(start.elapsed() < Duration::from_secs(25), "{:?}", start.elapsed());
     assert!(memories.log().contains("left for the next start"), "{}", memories.log());
     assert_eq!(memories.total(), 10);
@@ -300,7 +300,7 @@ fn a_late_answer_changes_nothing_after_the_memories_were_cleared() {
     assert_eq!(cleared["cleared"], CAPACITY);
     add(&mut client, CAPACITY..CAPACITY + 3);
     release.send(()).expect("the server waits");
-    // The server takes the answer before it ends.
+    // The server reads the answer before it ends.
     assert!(client.end().1.success());
     assert_eq!(memories.recent(), 3);
     assert_built_in(&memories, "late");

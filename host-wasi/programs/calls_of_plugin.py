@@ -22,7 +22,7 @@ from calls import Program  # noqa: E402
 
 def main() -> None:
     image = PluginImage(Path(sys.argv[1]))
-    # WASI sets no modes.
+    # WASI cannot set modes of files, so the process makes new files private.
     os.umask(0o077)
 
     def open_by(request: dict[str, Any]) -> PluginMemory:

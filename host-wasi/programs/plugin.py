@@ -86,6 +86,6 @@ class PluginMemory:
             return Outcome(json.loads(answer), error=None, changed=(), follow_ups=())
         if answer.code in FAILURES:
             raise MemoryCallError(answer.code, answer.message)
-        # The plugin gives no category.
+        # The plugin's errors have no category: `invalid` is a placeholder.
         error = ToolError("invalid", answer.code, answer.message)
         return Outcome(json.loads(answer.json), error=error, changed=(), follow_ups=())

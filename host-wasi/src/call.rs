@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::settings::{Clock, Environment, Settings, SettingsError};
 
-/// Why a request has no result. `wit/plugin.wit` has the same record.
+/// The error of a request, with the fields of the record in `wit/plugin.wit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The error code of the toolset, or `not-found` or `invalid-request`.
     pub code: String,
-    /// For a model and a person.
+    /// The message for a model and a person.
     pub message: String,
     /// The error as JSON, in the form that a model gets.
     pub json: String,
@@ -89,7 +89,7 @@ impl Plugin {
     ///
     /// # Errors
     ///
-    /// The toolset's, or `not-found`.
+    /// The errors of the toolset; `not-found` if there is no such template.
     pub fn complete(
         &mut self,
         uri_template: &str,

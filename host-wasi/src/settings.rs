@@ -17,7 +17,7 @@ use crate::taken::Taken;
 /// The variables of the environment: the value of a name, if it is set.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// A variable that cannot be read.
+/// The error for a variable with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError(String);
 
@@ -43,13 +43,13 @@ pub(crate) enum Clock {
 /// The settings of a plugin.
 #[derive(Debug)]
 pub struct Settings {
-    /// Those of the core, as a context has them.
+    /// The settings that each call's context passes to the core.
     pub of_context: context::Settings,
     /// The tools for models, as MCP lists them.
     pub(crate) tools: Vec<Value>,
     pub(crate) utc_offset_minutes: i32,
     pub(crate) clock: Clock,
-    /// The seed of the first call; none for the system's randomness.
+    /// The seed of the first call. `None` for a seed from the system's randomness.
     pub(crate) seed: Option<u64>,
     pub(crate) storage: PluginStorage,
 }
@@ -75,7 +75,7 @@ struct Setting {
     flag: String,
     environment: Vec<String>,
     schema: Value,
-    /// Whether it gives the path of a place. The component does not take such a setting.
+    /// Whether the setting is the path of a place. The core gets no such setting.
     is_path: bool,
 }
 
@@ -170,7 +170,8 @@ impl Settings {
     }
 }
 
-/// The tools of the mounted toolsets for models. A name that two of them share is qualified.
+/// The tools of the mounted toolsets for models. A name that two tools share is qualified by the
+/// toolset.
 fn listed(toolsets: Vec<Toolset>, mounted: &[String]) -> Vec<Value> {
     let is_mounted = |name: &str| mounted.iter().any(|one| one == name);
     let tools = toolsets.into_iter().filter(|toolset| is_mounted(&toolset.name));
@@ -292,7 +293,8 @@ fn form(
 
 const PATH: &str = "an absolute path of the guest, without `..` and unexpanded variables";
 
-/// WASI has no working directory, and cannot resolve a `..` behind a symbolic link.
+/// Accepts only an absolute path without `..`: WASI has no working directory, and cannot resolve a `..`
+/// behind a symbolic link.
 fn absolute(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
     let is_plain = !path.components().any(|part| part == std::path::Component::ParentDir);
@@ -302,7 +304,8 @@ fn absolute(text: &str) -> Option<PathBuf> {
 
 const PATHS: &str = "absolute paths of the guest, without `..`, separated by `:`";
 
-/// No place of a family is in or around another place or a registry.
+/// Tells each family the directories of all other places, and the registries. A place of a family must
+/// not be in or around one of them.
 fn keep_apart(places: &mut [NamedPlace]) {
     let mut all = Directories::default();
     for NamedPlace { label, form, .. } in places.iter() {

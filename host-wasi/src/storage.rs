@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::taken::Taken;
 use crate::tree::Place;
 
-/// A named place that the core knows, with the path that the settings give it, if any.
+/// A place that the core knows by its label. The settings may give its path.
 #[derive(Debug)]
 pub(crate) struct NamedPlace {
     pub label: String,
@@ -41,7 +41,7 @@ pub(crate) struct PluginStorage {
     pub places: Vec<NamedPlace>,
     pub durability: Durability,
     pub taken: Rc<Taken>,
-    /// Whether the user accepts that WASI cannot set modes, so that private places may be opened.
+    /// Whether private places may be opened: WASI cannot set modes, and the user has to accept that.
     pub accepts_modes: bool,
 }
 

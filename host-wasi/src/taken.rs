@@ -24,8 +24,8 @@ impl Taken {
     ///
     /// # Errors
     ///
-    /// `read-only` if other hosts own the place, or if another plugin has taken it over since; those of
-    /// [`Mark::take`] and of [`owner::claim_for_plugins`].
+    /// `read-only` if other hosts own the place, or if another plugin has taken it over since; the
+    /// errors of [`Mark::take`] and of [`owner::claim_for_plugins`].
     pub fn mark(&self, layout: &Layout, directory: &Directory) -> Result<Rc<Mark>, Error> {
         let location = layout.location();
         owner::check_for_plugins(directory, location)?;

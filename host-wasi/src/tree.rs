@@ -1,4 +1,5 @@
-//! A place as a plugin uses it: its documents, and writing them once the plugin has taken the place over.
+//! A place of a plugin. Anybody may read its documents; to write, the plugin first takes the place
+//! over.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Several plugins in one place: the one that comes last writes, and the others say so.
+//! Several plugins in one place. The last one to come may write, and the others are refused.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn open(repository: &Path) -> Plugin {
     let allowed = repository.canonicalize().unwrap().to_str().unwrap().to_owned();
     let environment = move |name: &str| match name {
         "AGENT_MEMORY_ALLOW" => Some(allowed.clone()),
-        // Plugins with the same random numbers are still two plugins.
+        // Plugins with the same seed are still told apart.
         "AGENT_MEMORY_FIXED_RANDOM" => Some("7".to_owned()),
         _ => None,
     };
@@ -64,7 +64,7 @@ fn an_earlier_plugin_reads_on_and_is_refused_at_each_write_until_it_is_opened_ag
     append(&mut first, "by the first").unwrap();
 
     let mut second = open(repository);
-    // It has not written yet, so it has taken nothing over.
+    // The second plugin has only read, so it has not taken the place over.
     assert!(read(&mut second).contains("by the first"));
     append(&mut first, "again by the first").unwrap();
     append(&mut second, "by the second").unwrap();
@@ -136,7 +136,7 @@ fn plugins_in_threads_lose_no_entry_and_double_none() {
                     let entry = format!("writer {writer} entry {n}.");
                     match append(&mut plugin, &entry) {
                         Ok(_) => acknowledged.push(entry),
-                        // A host that opens it again at each refusal.
+                        // This host opens the plugin again at each refusal.
                         Err(_) => plugin = open(repository),
                     }
                 }
@@ -152,7 +152,7 @@ fn plugins_in_threads_lose_no_entry_and_double_none() {
     for entry in &acknowledged {
         assert_eq!(lines.iter().filter(|line| *line == entry).count(), 1, "{entry}");
     }
-    // An append changes one document, so one that was refused has written nothing.
+    // An append changes one document, so a refused append has written nothing.
     assert_eq!(lines.len(), acknowledged.len());
     assert!(!acknowledged.is_empty());
 }

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from apple import frameworks  # noqa: E402
 
-# As crates that are written by hand declare functions, and as generated ones do.
+# Declarations of functions, as in crates that are written by hand and in generated crates.
 BY_HAND = """
 #[cfg_attr(target_vendor = "apple", link(name = "CoreFoundation", kind = "framework"))]
 extern "C" {

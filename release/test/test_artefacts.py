@@ -67,7 +67,7 @@ class Crates(unittest.TestCase):
             with self.subTest(name):
                 files = cargo("package", "--list", "--allow-dirty", "--package", name).split()
                 self.assertIn("LICENSE", files)
-                # The thesaurus is in both.
+                # Both packages contain the thesaurus, whose licences are in `NOTICE`.
                 if name in ["agent-memory-core", "agent-memory-host"]:
                     self.assertIn("NOTICE", files)
 

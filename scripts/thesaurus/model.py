@@ -58,7 +58,7 @@ class Model:
         return (shares @ value).transpose(0, 2, 1, 3).reshape(count, length, width)
 
     def linear(self, name: str, states: np.ndarray) -> np.ndarray:
-        # One product of two matrices, since NumPy would multiply the tokens of each word by themselves.
+        # One product of two matrices is faster: NumPy would make a product for each word.
         rows = states.reshape(-1, states.shape[-1]) @ self.tensors[name + ".weight"].T
         return rows.reshape(*states.shape[:-1], -1) + self.tensors[name + ".bias"]
 

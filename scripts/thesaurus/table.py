@@ -15,7 +15,7 @@ def encoded(stems: list[str], rows: list[Row]) -> bytes:
     for start in range(0, len(stems), STEMS_PER_BLOCK):
         end = start + STEMS_PER_BLOCK
         blocks.append(encoded_block(stems[start:end], rows[start:end]))
-    # Where each block begins, counted from the end of this list of offsets.
+    # The start of each block, counted from the end of this list of offsets.
     offsets = [sum(len(block) for block in blocks[:number]) for number in range(len(blocks))]
     head = struct.pack(f"<H{len(offsets)}I", len(stems), *offsets)
     return head + b"".join(blocks)

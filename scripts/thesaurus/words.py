@@ -7,19 +7,19 @@ from pathlib import Path
 
 import snowballstemmer
 
-# A name costs more than its words give: `john` would find `tom`. A number, a month or a day has no
-# neighbour that means the same.
+# Names are left out: `john` would find `tom`. So are numbers, months and days, which have no neighbours
+# with the same meaning.
 CALENDAR = """
     january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday
 """
 
-# Words that are younger than WordNet, or are there in capitals or in the singular only.
+# Words that are younger than WordNet, or that WordNet has only in capitals or in the singular.
 ADDED = "api app ceo cpu dvd gps html media pdf phd rehab usb xml"
 
-# A stem is that of a name if people have it often and texts seldom have it as a word. The factors
-# weigh the share of people in percent against the number of uses in the texts that WordNet counts.
-# They keep `bill`, `hope` and `cook`, and remove `jack`, `ruby` and `miller`.
+# A stem counts as a name if many people have the name and texts seldom use the word. The factors weigh
+# the share of people in percent against the number of uses in the texts that WordNet counts. They keep
+# `bill`, `hope` and `cook`, and remove `jack`, `ruby` and `miller`.
 USES_PER_FIRST_NAME = 150
 USES_PER_LAST_NAME = 40
 RARE_LAST_NAME = 0.05

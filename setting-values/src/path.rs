@@ -1,4 +1,5 @@
-//! Paths that are mistakes, such as a path with a variable that a client or a shell has not replaced.
+//! Finds paths that are mistakes, such as one with a variable that a client or a shell has not
+//! replaced.
 
 /// The reason why a path must be a mistake, and what to write instead. `None` if no mistake is found.
 ///

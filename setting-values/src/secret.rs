@@ -1,4 +1,4 @@
-//! URLs with a user, a password or parameters, which no message shows.
+//! Hides URLs with a user, a password or parameters in messages.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,10 @@ fn is_postgres(scheme: &str) -> bool {
     ["postgresql", "postgres"].iter().any(|name| scheme.eq_ignore_ascii_case(name))
 }
 
-/// A message without the secrets of the URLs in it. Of a URL with a user, and of the URL of a database
-/// with parameters, only the scheme is left: `postgresql://...`.
+/// A message without the secrets in its URLs. A URL with a user, or the URL of a database with
+/// parameters, is cut to its scheme: `postgresql://...`.
 ///
-/// Rather hides too much than too little: a password may have a space or a quotation mark that should
-/// have been escaped.
+/// It may hide too much: a password may have a space or a quotation mark that should have been escaped.
 pub fn hide_urls(message: &str) -> Cow<'_, str> {
     let mut shown = String::new();
     let mut rest = message;
@@ -42,7 +41,7 @@ pub fn hide_urls(message: &str) -> Cow<'_, str> {
     Cow::Owned(shown + rest)
 }
 
-/// The length of what is hidden behind the `://` of a URL. 0 if it has no secret.
+/// The length of the text to hide after the `://` of a URL. 0 if the URL has no secret.
 fn secret_length(after: &str, is_postgres: bool) -> usize {
     if after.starts_with(EXAMPLE) {
         return 0;

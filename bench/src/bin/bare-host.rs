@@ -1,5 +1,5 @@
-//! The smallest host for the component: it loads the product's image, runs one `read_summary` on plain
-//! files, and prints the result. It has no protocol, runtime, locks or grants.
+//! The smallest host for the component. It loads the product's image, runs one `read_summary` on plain
+//! files, and prints the result. It has no protocol, no async runtime, no locks and no grants.
 
 use std::path::PathBuf;
 use std::{env, fs, io};
@@ -62,7 +62,7 @@ fn main() -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// The open tree.
+/// The directory of the open tree of documents.
 struct Files(PathBuf);
 
 impl types::Host for Files {}

@@ -1,8 +1,8 @@
 //! Makes calls with the native library and reports their times, as the programs for Node and Python do:
 //! `timed-calls REPOSITORY`.
 //!
-//! Answers each line of the input with a line: `{"opened": true}` with `{"import_us", "open_us"}`, and
-//! `{"tool", "calls": [arguments, ...]}` with `{"wall_us", "cpu_us"}`.
+//! Answers each line of the input with a line. For `{"opened": true}` it returns `{"import_us",
+//! "open_us"}`, for `{"tool", "calls": [arguments, ...]}` it returns `{"wall_us", "cpu_us"}`.
 
 use std::io::{self, BufRead};
 use std::time::{Duration, Instant};

@@ -22,7 +22,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Our own server, asked the same in each turn.
+    /// Our own server, which gets the same requests in each turn.
     pub fn ours(mut command: Command, directory: Rc<TempDir>, calls: &Calls) -> io::Result<Self> {
         let request = |(id, arguments)| stateless_request(id, calls.tool, arguments).to_string();
         let requests: Vec<String> = calls.arguments.iter().enumerate().map(request).collect();

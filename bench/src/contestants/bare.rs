@@ -1,4 +1,4 @@
-//! The bare file operations of a careful program.
+//! The file operations of a careful program, without anything else.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ impl Contestant for BareRead {
     }
 }
 
-/// Replaces a log durably by one with the entry, without lock, schema or checks.
+/// Adds an entry by replacing the log durably. It has no lock, no schema and no checks.
 pub struct BareAppend {
     disk: Disk,
     logs: Vec<PathBuf>,
@@ -75,8 +75,8 @@ impl Contestant for BareAppend {
     }
 }
 
-/// The native core with storage in memory, followed by the bare replace: about the time of a host
-/// without any cost of its own.
+/// The native core with storage in memory, followed by the bare replace: roughly a host that costs
+/// nothing itself.
 pub struct CoreThenBare {
     core: Core,
     bare: BareAppend,

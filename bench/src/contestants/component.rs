@@ -32,7 +32,7 @@ use bindings::exports::agent_memory::toolbox::toolbox;
 
 pub struct Component {
     component: MemoryPre<Lent>,
-    /// None during a call.
+    /// `None` during a call, which takes the storage.
     storage: Option<MemoryStorage>,
     work: Work,
     tool: &'static str,
@@ -116,10 +116,10 @@ fn context() -> toolbox::Context {
     }
 }
 
-/// The state of a call.
+/// The state of a call: the storage that it uses, and its open tree.
 struct Lent {
     storage: MemoryStorage,
-    /// The open tree.
+    /// The place of the open tree.
     open: Option<storage::Place>,
 }
 
@@ -140,7 +140,7 @@ impl Host for Lent {
     }
 
     fn list_places(&mut self, _: PlaceKind) -> Result<Vec<String>, Error> {
-        // So no call reports a changed resource.
+        // With no places, no call reports a changed resource.
         Ok(Vec::new())
     }
 
@@ -255,7 +255,7 @@ impl From<Change> for storage::Change {
     }
 }
 
-/// An error with any code, since measured calls do not fail. The message says what happened.
+/// Every error gets the code `Io`, since measured calls do not fail. The message says what happened.
 impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         Self { code: ErrorCode::Io, message: error.message, detail: error.detail }

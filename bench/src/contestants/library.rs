@@ -21,7 +21,7 @@ impl Library {
     pub fn new(disk: Disk) -> io::Result<Self> {
         let memory = AgentMemory::builder().allow(disk.repository.path()).build();
         Ok(Self {
-            // The same kind of runtime as the server's.
+            // The server uses the same kind of runtime.
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             memory: memory.map_err(io::Error::other)?,
             arguments: disk.calls.texts(),

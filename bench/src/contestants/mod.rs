@@ -22,12 +22,12 @@ use std::path::Path;
 use crate::comparison::{Aim, Comparison, Contestant};
 use crate::work::{self, Calls, Work};
 
-/// The two comparisons of a kind of call. In memory, the component is compared with the same code
+/// Two comparisons for one kind of call. In memory, the component is compared with the same code
 /// compiled natively. On disk, the product is compared with bare file operations.
 pub struct Lineup<'a> {
     pub title: &'a str,
     pub work: Work,
-    /// The calls of a turn, for a repository at this path.
+    /// Makes the calls of a turn, for the repository at a path.
     pub calls: &'a dyn Fn(&Work, &str) -> Calls,
     /// The turns of a round in memory, and on disk.
     pub turns: [usize; 2],
@@ -49,7 +49,7 @@ impl Lineup<'_> {
         })
     }
 
-    /// On disk, each in a repository of its own.
+    /// On disk, where each contestant has a repository of its own.
     pub fn on_disk(
         &self,
         directory: &Path,

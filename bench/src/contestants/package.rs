@@ -39,7 +39,7 @@ impl Contestant for Package {
     }
 }
 
-/// The request to make some calls.
+/// The request that asks a program for calls of `tool`, one with each of the `arguments`.
 pub fn turn(tool: &str, arguments: &[Value]) -> String {
     json!({"tool": tool, "calls": arguments}).to_string()
 }
@@ -48,12 +48,12 @@ pub fn turn(tool: &str, arguments: &[Value]) -> String {
 pub struct Program(Conversation);
 
 impl Program {
-    /// Starts a program on the repository that is its last argument.
+    /// Starts a program. The last argument of its command is the repository.
     pub fn start(program: &mut Command) -> io::Result<Self> {
         Conversation::start(program).map(Self)
     }
 
-    /// How long it took to load the package, and to open a memory.
+    /// The times to load the package and to open a memory.
     pub fn opened(&mut self) -> io::Result<[Duration; 2]> {
         let report = self.ask(&json!({"opened": true}).to_string())?;
         Ok([time(&report, "import_us")?, time(&report, "open_us")?])

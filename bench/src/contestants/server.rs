@@ -24,7 +24,7 @@ pub fn request(id: usize, tool: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// A stateless call.
+/// A call in the stateless protocol version, without a handshake.
 pub fn stateless_request(id: usize, tool: &str, arguments: &Value) -> Value {
     let mut request = request(id, tool, arguments);
     request["params"]["_meta"] = json!({

@@ -1,13 +1,13 @@
-//! A client of the server over HTTP, which keeps its connection.
+//! A client of the HTTP server, with a connection that it keeps.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A server that ends with this.
+/// A server process, which ends when this value is dropped.
 pub struct HttpServer {
     child: Child,
-    /// Such as `127.0.0.1:40123`.
+    /// The address with the port, such as `127.0.0.1:40123`.
     address: String,
 }
 

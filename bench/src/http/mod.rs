@@ -26,7 +26,7 @@ const WRITES: usize = 2_000;
 
 const CLIENTS: usize = 16;
 
-/// The calls of one kind.
+/// Calls of one kind: a tool, its arguments, and the number of calls in a round.
 pub struct Kind {
     pub tool: &'static str,
     /// The arguments of a call, by its number.
@@ -103,7 +103,7 @@ fn over_stdio(kind: &Kind, server: &mut Conversation) -> io::Result<Round> {
     })
 }
 
-/// The clients share the calls.
+/// Makes the calls of a round, divided among the clients.
 pub fn over_http(kind: &Kind, clients: &mut [Client]) -> io::Result<Round> {
     let count = clients.len();
     let requests: Vec<Vec<String>> = (0..count).map(|at| kind.requests(at, count)).collect();

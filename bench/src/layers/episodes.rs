@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 
-/// The agent that all episodes are of.
+/// The agent to whom all episodes belong.
 pub const AGENT: &str = "ada";
 
 /// A word in one episode of every 20,000.
@@ -17,7 +17,7 @@ pub const FREQUENT: &str = "harbour";
 pub const BEGINNING: &str = "qui";
 const BEGUN: [&str; 4] = ["quill", "quilt", "quince", "quiver"];
 
-/// An episode, which its number determines. One happens each minute.
+/// An episode. Its number determines its text and its time: one episode happens each minute.
 pub struct Episode {
     pub memory: String,
     pub tags: String,
@@ -53,13 +53,13 @@ impl Episode {
                "created_at": moment(self.number)})
     }
 
-    /// When it happened, as the column holds it.
+    /// The time of the episode, in the form of the column.
     pub fn created_at(&self) -> String {
         column_text(&moment(self.number))
     }
 }
 
-/// When an episode happened, as a result has it.
+/// The time of an episode, in the form of the tools' results.
 pub fn moment(number: usize) -> String {
     Moment(FIRST_MOMENT + number as i64 * 60_000).to_string()
 }

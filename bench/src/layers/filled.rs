@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::episodes::Episode;
 use super::{engine, product};
 
-/// A database with more episodes is not copied.
+/// The largest number of episodes with which a database is copied for each contestant.
 const MOST_COPIED: usize = 100_000;
 
 /// A directory with the same episodes in the product's database and in that of a plain program.
@@ -23,7 +23,8 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// The product's index has all of the episodes, except the last few that it gathers.
+    /// Fills both databases. The product's index has all episodes but the last few, which it adds in
+    /// batches.
     pub fn new(within: &Path, episodes: usize) -> io::Result<Self> {
         let directory = Rc::new(empty(within)?);
         product::fill(directory.path(), episodes)?;
@@ -32,8 +33,8 @@ impl Filled {
         Ok(Self { directory, within: within.to_owned(), episodes })
     }
 
-    /// A copy of the directory, or the directory itself if it is too large to copy: a few more
-    /// episodes make no difference there.
+    /// A copy of the directory. A directory that is too large to copy is shared: a few more episodes
+    /// make no difference there.
     pub fn copy(&self) -> io::Result<Self> {
         if self.episodes > MOST_COPIED {
             return Ok(self.clone());

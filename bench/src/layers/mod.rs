@@ -1,4 +1,4 @@
-//! `bench layers`: adding, reading and searching episodes, by their number.
+//! `bench layers`: adding, reading and searching episodes, in databases of several sizes.
 
 mod engine;
 mod episodes;
@@ -32,7 +32,7 @@ const MANY: usize = 100_000;
 /// The number of the first added episode, above those of all filled databases.
 const FIRST_ADDED: usize = 10_000_000;
 
-/// Measures each comparison at once, so that a large database is not kept for long.
+/// Runs each comparison as soon as it is prepared, so that a large database is not kept for long.
 pub fn measure(
     how: &How,
     directory: &Path,
@@ -83,7 +83,7 @@ fn growth(
     })
 }
 
-/// A number of episodes.
+/// Databases with `episodes` episodes, for the comparisons on them.
 struct Scene<'a> {
     how: &'a How,
     episodes: usize,
@@ -95,7 +95,7 @@ impl Scene<'_> {
         format!("{what}, {} episodes", thousands(self.episodes))
     }
 
-    /// The numbers of added episodes.
+    /// The numbers of the episodes that a comparison adds.
     fn added(&self) -> std::ops::Range<usize> {
         FIRST_ADDED..FIRST_ADDED + self.how.either(2, 512)
     }
@@ -129,7 +129,7 @@ impl Scene<'_> {
         })
     }
 
-    /// A search changes nothing, so that all share the data.
+    /// A search changes nothing, so all contestants share one directory.
     fn search(&self, search: Search) -> io::Result<Comparison> {
         let calls = self.searches(&search);
         let directory = self.filled.directory.clone();
@@ -154,7 +154,7 @@ mod tests {
     use super::engine::Engine;
     use super::*;
 
-    /// More episodes than are looked at one by one.
+    /// More episodes than a search compares with its index one by one.
     const COUNT: usize = 1_300;
 
     #[test]

@@ -18,10 +18,10 @@ use crate::work::Calls;
 /// The file of the layers.
 pub const DATABASE: &str = "agent_memory.db";
 
-/// As many rows as one call indexes.
+/// The number of rows that one call indexes.
 const PAGE: usize = 256;
 
-/// Imports episodes, so that the index has them.
+/// Imports episodes in pages of the size that one call indexes, so that the index has them all.
 pub fn fill(directory: &Path, episodes: usize) -> io::Result<()> {
     let memory = open(directory)?;
     for first in (0..episodes).step_by(PAGE) {
@@ -37,7 +37,7 @@ pub fn fill(directory: &Path, episodes: usize) -> io::Result<()> {
     checkpoint.map_err(io::Error::other)
 }
 
-/// The library, which does not wait for the disk.
+/// The library with relaxed durability: it does not wait for the disk.
 pub fn open(directory: &Path) -> io::Result<AgentMemory> {
     let file = directory.join(DATABASE);
     let builder = AgentMemory::builder().toolsets(["layers"]).durability(Durability::Relaxed);

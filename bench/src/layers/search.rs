@@ -23,7 +23,7 @@ pub const LATEST: Search =
 const DAY: usize = 24 * 60;
 
 impl Search {
-    /// A search of each kind among so many episodes.
+    /// One search of each kind, for a database with `episodes` episodes.
     pub fn all(episodes: usize) -> Vec<Self> {
         let words = |name, words: &str| Self {
             name,
@@ -54,7 +54,7 @@ impl Search {
         ]
     }
 
-    /// The first and the last moment, as the column holds them.
+    /// The first and the last moment of the range, in the form of the column.
     pub fn dates(&self) -> Option<(String, String)> {
         self.range.map(|(first, last)| (column_text(&moment(first)), column_text(&moment(last))))
     }

@@ -31,7 +31,7 @@ const SEARCH: f64 = 1.0 / 3.0;
 /// How many memories one call imports.
 const IMPORTED: usize = 1_000;
 
-/// The delay of the network, there and back, in the runs that have one.
+/// The delay of a network round trip, in the runs that simulate one.
 const DELAY: Duration = Duration::from_micros(500);
 
 /// Which database is measured.
@@ -79,7 +79,7 @@ pub fn measure(
 
 struct Scene<'a> {
     url: &'a str,
-    /// If the network has a delay.
+    /// The relay that delays the network. `None` without a delay.
     relay: Option<&'a Relay>,
     how: &'a How,
     directory: &'a Path,
@@ -233,7 +233,7 @@ fn agent(clients: usize, number: usize) -> String {
     format!("bench-{}-{clients}-{number}", process::id())
 }
 
-/// A command that imports what its standard input has.
+/// A command that imports records from its standard input.
 fn importing(data: &str) -> io::Result<Command> {
     let mut command = Command::new(programs::built("agent-memory")?);
     command.args(["call", "import_records", "-", "--toolset", "records", "--data-dir", data]);
@@ -241,12 +241,12 @@ fn importing(data: &str) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Gives an agent memories, through a tool for people.
+/// Fills the memory of an agent by a tool for people.
 fn fill(command: &mut Command, agent: &str, memories: usize) -> io::Result<()> {
     let numbers: Vec<usize> = (0..memories).collect();
     for numbers in numbers.chunks(IMPORTED) {
         let lines = numbers.iter().map(|number| Memory::new(*number).record().to_string() + "\n");
-        // The run without a delay may have brought them.
+        // The run without a delay may have imported them already: they are skipped.
         let records: String = lines.collect();
         let arguments = json!({"agent_id": agent, "records": records, "on_conflict": "skip"});
         let mut importing = command.spawn()?;

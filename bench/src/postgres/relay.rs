@@ -1,5 +1,5 @@
-//! A relay before a database, which delays what passes as a network does, and counts how often a server
-//! waits for it.
+//! A relay between a server and its database. It delays the bytes as a network does, and counts round
+//! trips.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The port of a database whose URL names none.
 const PORT: u16 = 5432;
 
-/// The bytes that are relayed at once.
+/// The largest number of bytes that are relayed at once.
 const CHUNK: usize = 64 << 10;
 
 /// A relay on a port of this machine, until the program ends.
@@ -45,14 +45,15 @@ impl Relay {
         let counted = round_trips.clone();
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                // The client sees that it hangs up.
+                // If the relay fails, the client sees that its connection is closed.
                 let _ = relay(client, &upstream, delay / 2, &counted);
             }
         });
         Ok(Self { url, round_trips })
     }
 
-    /// How often something was sent after an answer, over all connections.
+    /// The number of round trips over all connections: how often a client sent something after an
+    /// answer.
     pub fn round_trips(&self) -> usize {
         self.round_trips.load(Ordering::SeqCst)
     }
@@ -63,7 +64,7 @@ impl Relay {
     }
 }
 
-/// Where the database is.
+/// The address of the database.
 enum Upstream {
     Socket(String),
     Port(String),
@@ -100,7 +101,7 @@ fn relay(
             let server = UnixStream::connect(path)?;
             let end = server.try_clone()?;
             pass(client.try_clone()?, server.try_clone()?, delay, sends, move || {
-                // It may have ended already.
+                // An error is ignored: the connection may have ended already.
                 let _ = end.shutdown(Shutdown::Write);
             });
             pass(server, client.try_clone()?, delay, answers, move || {
@@ -122,7 +123,7 @@ fn relay(
     Ok(())
 }
 
-/// Passes bytes on, each `delay` after it came. `note` is called for each part that has come.
+/// Passes bytes on, `delay` after they arrived. `note` is called for each part that arrives.
 fn pass(
     mut from: impl Read + Send + 'static,
     mut to: impl Write + Send + 'static,

@@ -45,7 +45,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A query for each filter; the last one is the search.
+    /// One query for each filter. The last one searches for a text.
     pub fn all() -> Vec<Self> {
         let of = |name, arguments, condition, parameters| Self {
             name,
@@ -137,7 +137,8 @@ impl Engine {
 
     fn insert_row(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
         let Row { kind, content, category, moment, tags, importance, bytes, folded } = row;
-        // The text is ASCII, so `lower(content)` is enough.
+        // The column stores only the end of the folded text: the content is ASCII, so SQLite's `lower`
+        // gives the rest.
         let folded = &folded[content.len()..];
         self.run(
             "INSERT INTO memories (agent, id, type, content, category, created_at, updated_at, \
@@ -155,7 +156,7 @@ impl Engine {
         )
     }
 
-    /// The page of results, and their number.
+    /// Reads the page of results, and counts all results.
     fn query(&self, filter: &Filter) -> rusqlite::Result<()> {
         let from = format!("FROM memories AS m WHERE {}", filter.condition);
         let mut parameters: Vec<&dyn rusqlite::ToSql> = vec![&1];
@@ -204,7 +205,7 @@ pub enum Task {
     /// Adds of these rows, with new ids.
     Add(Vec<Row>),
     Query(Filter, usize),
-    /// Recalls, a millisecond apart.
+    /// Recalls: their number, and the time of the first. They are a millisecond apart.
     Recall(usize, i64),
 }
 

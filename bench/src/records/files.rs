@@ -1,4 +1,5 @@
-//! The least work of a program that stores all memories in one JSON file.
+//! The least work for a program that stores all memories in one JSON file: it reads or replaces the
+//! file.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -17,7 +17,7 @@ use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 pub const RARE: &str = "marzipan";
 const RARE_EVERY: usize = 20_000;
 
-/// Directories with more memories are not copied.
+/// The largest number of memories with which a directory is copied for each contestant.
 const MOST_COPIED: usize = 100_000;
 
 const KINDS: [&str; 3] = ["core", "learning", "task"];
@@ -25,7 +25,7 @@ const IMPORTANCES: [&str; 3] = ["low", "medium", "high"];
 const CATEGORIES: [&str; 8] =
     ["fact", "preference", "pattern", "decision", "person", "tool", "place", "plan"];
 
-/// A memory, which its number determines.
+/// A memory. Its number determines all its values.
 pub struct Memory {
     number: usize,
     content: String,
@@ -52,7 +52,7 @@ impl Memory {
         [format!("tag{}", self.number % 50), format!("area{}", self.number % 7)]
     }
 
-    /// The texts of so many memories.
+    /// The texts of the first `memories` memories.
     pub fn texts(memories: usize) -> impl Iterator<Item = String> {
         (0..memories).map(|number| Self::new(number).content)
     }
@@ -90,7 +90,7 @@ impl Memory {
         })
     }
 
-    /// The values of its columns.
+    /// The values of the memory's columns in SQLite.
     pub fn row(&self) -> Row {
         let tags = self.tags();
         Row {
@@ -111,7 +111,7 @@ impl Memory {
     }
 }
 
-/// A UUID v4 for a number, in random order.
+/// A UUID v4 for a number. The ids of consecutive numbers are in random order.
 pub fn id(number: usize) -> String {
     let scattered = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let hex = format!("{scattered:032x}");
@@ -143,7 +143,7 @@ impl RecordsFormat {
     }
 }
 
-/// A directory of records that holds so many memories of the agent `default`.
+/// A directory of records with `memories` memories of the agent `default`.
 #[derive(Clone)]
 pub struct Filled {
     pub format: RecordsFormat,
@@ -176,7 +176,7 @@ impl Filled {
         self.memories
     }
 
-    /// A copy of the directory, or the directory itself if it is too large to copy: a few more memories
+    /// A copy of the directory. A directory that is too large to copy is shared: a few more memories
     /// make no difference there.
     pub fn copy(&self) -> io::Result<Self> {
         if self.memories > MOST_COPIED {
@@ -198,7 +198,7 @@ fn empty(within: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("bench-records-").tempdir_in(within)
 }
 
-/// A timestamp in the form of the original program.
+/// Writes a JSON file of records with the first `memories` memories.
 fn write_file(path: &Path, memories: usize) -> io::Result<()> {
     let arrays = [("core_memories", 0), ("learnings", 1), ("tasks", 2)];
     let of_kind = |kind: usize| -> Vec<Value> {

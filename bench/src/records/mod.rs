@@ -25,7 +25,8 @@ pub use product::{DATABASE, Library, server};
 
 /// The aim for the server's processor time of an add, relative to the bare engine.
 const ADD_CPU: f64 = 1.5;
-/// The aim for the server's time of an add: 0.7 of the engine's rate.
+/// The aim for the server's time of an add, as a ratio to the engine's. It means 0.7 of the engine's
+/// rate.
 const ADD_WALL: f64 = 1.42;
 /// The aim for an add among 1,000,000 memories, relative to one among 1,000.
 const GROWTH: f64 = 2.0;
@@ -37,10 +38,10 @@ const MANY: usize = 100_000;
 const ADD_JSON: f64 = 3.0;
 const LONG_FILE: usize = 10_000;
 
-/// The first number of added memories, so that no filled memory is like them.
+/// The number of the first added memory, above those of all filled directories.
 const FIRST_ADDED: usize = 10_000_000;
 
-/// Measures each comparison at once, so that a large database is not kept for long.
+/// Runs each comparison as soon as it is prepared, so that a large database is not kept for long.
 pub fn measure(
     how: &How,
     directory: &Path,
@@ -85,13 +86,13 @@ pub fn measure(
     Ok(())
 }
 
-/// An add among so many memories in SQLite.
+/// An add to a SQLite database that has the memories of `filled`.
 pub fn add_in_sqlite(how: &How, directory: &Path, filled: Filled) -> io::Result<Comparison> {
     let memories = filled.memories();
     Scene { how, directory, memories, filled }.add_in_sqlite()
 }
 
-/// The contestant with most memories, in a comparison by their number.
+/// The name of the contestant with the most memories, in comparisons of sizes.
 const LAST: &str = "the most memories";
 
 /// Adds with the least and the greatest number of memories.
@@ -118,7 +119,7 @@ fn growth<'a>(
     })
 }
 
-/// A number of memories in one format.
+/// Directories with `memories` memories in one format, for the comparisons on them.
 struct Scene<'a> {
     how: &'a How,
     directory: &'a Path,
@@ -187,13 +188,14 @@ impl Scene<'_> {
         })
     }
 
-    /// A comparison for each filter. Queries change nothing, so that all contestants share the data.
+    /// A comparison for each filter. Queries change nothing, so all contestants share one directory.
     fn queries(&self, run: &mut dyn FnMut(Comparison) -> io::Result<()>) -> io::Result<()> {
         for filter in Filter::all() {
             let is_search = filter.name.contains("search");
             let calls = match self.filled.format {
                 RecordsFormat::Json => self.how.either(1, 3),
-                // The time of counting grows with the matches, of which a rare term has few.
+                // Counting the matches takes most of the time. A rare term has few, so its query is
+                // repeated more often.
                 RecordsFormat::Sqlite => {
                     let fewest = if is_search { 20 } else { 2 };
                     self.how.either(2, (200_000 / self.memories).clamp(fewest, 50))
@@ -231,7 +233,7 @@ impl Scene<'_> {
             RecordsFormat::Sqlite => self.how.either(2, 10),
         };
         let asked = self.calls("recall_context", &json!({}), calls);
-        // Later than any time of the machine's clock.
+        // The recalls of the engine get times after any time of the machine's clock.
         let task = Task::Recall(calls, 4_000_000_000_000);
         let bare: Box<dyn Contestant> = match self.filled.format {
             RecordsFormat::Json => Box::new(DurableCopy::new(self.filled.copy()?, calls)),

@@ -1,5 +1,5 @@
-//! Other memory servers, if they are installed. By default they acknowledge changes before these are
-//! durable; one of them has a setting for it.
+//! Other memory servers, if they are installed: the peers. By default they acknowledge a change before
+//! it is durable; one of them has a setting that makes it durable.
 
 use std::env;
 use std::fs::File;
@@ -24,7 +24,7 @@ pub struct Peer {
     program: &'static str,
     arguments: &'static [&'static str],
     environment: &'static [(&'static str, &'static str)],
-    /// Whether its file is JSON Lines, which can be written directly to fill it.
+    /// Whether its file is JSON Lines. Then the file is written directly to fill the server.
     is_lines: bool,
     install: &'static str,
 }
@@ -74,7 +74,7 @@ impl Peer {
         self.find().err()
     }
 
-    /// The server with so many memories; a turn adds some more.
+    /// The server with `memories` memories. A turn adds `adds` more.
     pub fn filled(&self, within: &Path, memories: usize, adds: usize) -> io::Result<Asked> {
         let (server, directory) = self.started(within, memories)?;
         let mut next = memories;
@@ -85,7 +85,7 @@ impl Peer {
         Ok(Asked::new(self.name.to_owned(), server, directory, make))
     }
 
-    /// The server with so many memories; a turn asks it some times.
+    /// The server with `memories` memories. A turn sends the query `calls` times.
     pub fn searched(
         &self,
         within: &Path,
@@ -100,7 +100,7 @@ impl Peer {
         Ok(Asked::new(self.name.to_owned(), server, directory, make))
     }
 
-    /// The server with so many memories, and its directory.
+    /// Starts the server with `memories` memories. Also returns its directory.
     fn started(&self, within: &Path, memories: usize) -> io::Result<(Conversation, Rc<TempDir>)> {
         let program = self.find().map_err(io::Error::other)?;
         let directory = tempfile::Builder::new().prefix("bench-peer-").tempdir_in(within)?;

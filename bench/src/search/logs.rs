@@ -17,11 +17,11 @@ use crate::records::Memory;
 use crate::texts::{FIRST_MOMENT, Moment};
 use crate::work::{self, AGENT, Calls, Work};
 
-/// A log has so many entries of 1 KB.
+/// The number of entries in a log, each of 1 KB.
 const ENTRIES: usize = 5;
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// The bare engine ranks the same entries.
+/// A comparison with the bare engine, which ranks the same entries.
 pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
     let logs = how.either(4, 1_000);
     let calls = how.either(2, 10);

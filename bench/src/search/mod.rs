@@ -24,10 +24,10 @@ use question::{Bm25, QUESTION};
 
 /// The aim for a question of eight words, relative to the engine's own ranking.
 const QUESTION_CPU: f64 = 5.0;
-/// Adds, peers and space are measured with so many records.
+/// The number of records with which adds, peers and space are measured.
 const MIDDLING: usize = 10_000;
 
-/// Measures each comparison at once, so that a large database is not kept for long.
+/// Runs each comparison as soon as it is prepared, so that a large database is not kept for long.
 pub fn measure(
     how: &How,
     directory: &Path,
@@ -76,8 +76,8 @@ fn question(how: &How, directory: &Path, filled: &Filled) -> io::Result<Comparis
     })
 }
 
-/// The server, with an index of all its documents, which are so many texts of 1 KB. A search leaves
-/// out files that are younger than 2 s, and indexes 1 MiB.
+/// Repeats the search until the server has indexed all its documents, which are `texts` texts of 1 KB.
+/// One search indexes 1 MiB, and leaves out files that are younger than 2 s.
 fn indexed(mut server: Asked, texts: usize, calls: usize) -> io::Result<Asked> {
     thread::sleep(Duration::from_secs(2));
     for _ in 0..=(texts / 1_000).div_ceil(calls) {
@@ -87,7 +87,8 @@ fn indexed(mut server: Asked, texts: usize, calls: usize) -> io::Result<Asked> {
     Ok(server)
 }
 
-/// The server compared with a peer, which may look for the whole question instead of its words.
+/// The server compared with a peer. A peer may search for the whole question as one text, not for its
+/// words.
 fn peers(how: &How, directory: &Path, filled: &Filled, peer: usize) -> io::Result<Comparison> {
     let peer = &PEERS[peer];
     let memories = filled.memories();

@@ -1,4 +1,4 @@
-//! A question of eight words: the engine's own ranking, over an index that has nothing but the texts.
+//! A question of eight words, ranked by SQLite itself. Its index has nothing but the texts.
 
 use std::io;
 use std::path::Path;

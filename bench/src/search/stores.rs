@@ -10,7 +10,7 @@ use crate::comparison::Comparison;
 use crate::figure::thousands;
 use crate::stores::{Filled, Shape, server};
 
-/// The bare engine ranks the same memories.
+/// A comparison with the bare engine, which ranks the same memories.
 pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
     let shape = Shape::many(how);
     let memories = shape.all();

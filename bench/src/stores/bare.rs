@@ -1,4 +1,4 @@
-//! Bare file operations: the writes of an add, and the reads that a call needs.
+//! The bare file operations of the calls: the writes of an add, and the reads of a list.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub struct BareAdd {
     shape: Shape,
     /// The numbers of the next turn's memories.
     next: std::ops::Range<usize>,
-    /// The files of each add, made before they are measured.
+    /// The files of each add, prepared before the measurement.
     adds: Vec<[(PathBuf, String); 3]>,
 }
 
@@ -82,7 +82,7 @@ pub struct BareReads {
 }
 
 impl BareReads {
-    /// Reads of these paths in a store, made so often in a turn.
+    /// Reads of these paths in a store. A turn repeats them `calls` times.
     pub fn new(filled: &Filled, directories: &[String], files: &[String], calls: usize) -> Self {
         let store = store(&filled.directory);
         let in_store = |paths: &[String]| paths.iter().map(|path| store.join(path)).collect();

@@ -41,7 +41,7 @@ impl Filled {
         let entry =
             format!("  {STORE}:\n    kind: filesystem\n    properties:\n      path: {path}\n");
         fs::write(registry(&directory), format!("stores:\n{entry}"))?;
-        // So that the disk is idle when the measurement begins.
+        // Write everything now, so that the disk is idle when the measurement begins.
         Command::new("sync").arg("-f").arg(directory.path()).status()?;
         Ok(Self { directory, indexes })
     }

@@ -32,7 +32,7 @@ const FIRST_ADDED: usize = 100_000;
 const LISTED: usize = 200;
 const RECENT: usize = 5;
 
-/// Measures each comparison at once, so that no store is kept for long.
+/// Runs each comparison as soon as it is prepared, so that no store is kept for long.
 pub fn measure(
     how: &How,
     directory: &Path,
@@ -51,7 +51,7 @@ pub fn measure(
     Ok(())
 }
 
-/// A shape of a store.
+/// The comparisons on stores of one shape.
 struct Scene<'a> {
     how: &'a How,
     directory: &'a Path,
@@ -67,7 +67,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Each contestant has a store of its own.
+    /// Adds of memories. Each contestant has a store of its own.
     fn add(&self) -> io::Result<Comparison> {
         let calls = self.how.either(2, if self.shape.categories == 1 { 5 } else { 50 });
         let next = FIRST_ADDED..FIRST_ADDED + calls;
@@ -85,7 +85,7 @@ impl Scene<'_> {
         })
     }
 
-    /// A list of one category needs its index, and the files of the listed memories.
+    /// A list of one category. It reads the category's index, and the files of the listed memories.
     fn list(&self, filled: &Filled) -> io::Result<Comparison> {
         let arguments = json!({"store": STORE, "category": category(0)});
         let numbers = (0..self.shape.all()).step_by(self.shape.categories);
@@ -94,7 +94,7 @@ impl Scene<'_> {
         self.reading("a list of one category", "list_memories", arguments, files, filled)
     }
 
-    /// The latest memories need all indexes, and their own files.
+    /// The latest memories. The call reads all indexes, and the files of these memories.
     fn recent(&self, filled: &Filled) -> io::Result<Comparison> {
         let latest = (self.shape.all() - RECENT..self.shape.all()).map(|number| {
             let page = self.shape.page(number);
@@ -126,7 +126,7 @@ impl Scene<'_> {
         self.reads(what, bare, server(filled.directory.clone(), &calls)?)
     }
 
-    /// Reindexing needs all directories, indexes and memories.
+    /// Reindexing. It reads all directories, indexes and memories.
     fn reindex(&self, filled: &Filled) -> io::Result<Comparison> {
         let categories = (0..self.shape.categories).map(category);
         let directories: Vec<String> = categories.chain([String::new()]).collect();
@@ -173,7 +173,7 @@ mod tests {
         serde_json::from_str(&outcome.answer.expect("a result")).expect("JSON")
     }
 
-    /// The lines of a file, without those that tell a time.
+    /// The lines of a file, without those that have a time.
     fn lines(text: &str) -> Vec<&str> {
         text.lines().filter(|line| !line.contains("_at: ")).collect()
     }

@@ -10,11 +10,11 @@ use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 /// The name of the store.
 pub const STORE: &str = "team";
 
-/// How many memories a store has.
+/// The numbers of categories and memories of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub categories: usize,
-    /// In each category.
+    /// The number of memories in each category.
     pub memories: usize,
 }
 
@@ -28,7 +28,7 @@ impl Shape {
         self.categories * self.memories
     }
 
-    /// The memory of a number, in one category after the other.
+    /// The memory with a number. Memories go to the categories in turn.
     pub fn page(self, number: usize) -> Page {
         Page { number, category: category(number % self.categories) }
     }
@@ -39,14 +39,14 @@ pub fn category(number: usize) -> String {
     format!("area-{number:03}")
 }
 
-/// A memory, which its number determines. One is added each second.
+/// A memory. Its number determines its text and its time: one memory is added each second.
 pub struct Page {
     number: usize,
     pub category: String,
 }
 
 impl Page {
-    /// Its slug.
+    /// The last segment of its path.
     fn slug(&self) -> String {
         format!("note-{:06}", self.number)
     }
@@ -74,7 +74,7 @@ impl Page {
         Moment(FIRST_MOMENT + self.number as i64 * 1_000)
     }
 
-    /// Its file, with the path in the store.
+    /// The path of its file in the store, and the text of the file.
     pub fn file(&self) -> (String, String) {
         let moment = self.moment();
         let [first, second] = self.tags();
@@ -108,14 +108,14 @@ impl Indexes {
         items.insert(page.slug(), page.item());
     }
 
-    /// The index of a category, with its path in the store.
+    /// The path and the text of a category's index.
     pub fn of(&self, category: &str) -> (String, String) {
         let items: String = self.items[category].values().map(String::as_str).collect();
         let text = format!("memories:\n{items}subcategories: []\n");
         (format!("{category}/index.yaml"), text)
     }
 
-    /// The index of the root, with its path.
+    /// The path and the text of the root's index.
     pub fn of_root(&self) -> (String, String) {
         let items = self.items.iter().map(|(category, items)| {
             format!("  - path: {category}\n    memory_count: {}\n", items.len())

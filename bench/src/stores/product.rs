@@ -22,7 +22,7 @@ fn command(directory: &TempDir) -> io::Result<Command> {
     Ok(command)
 }
 
-/// The server, asked the same in each turn.
+/// The server, which gets the same requests in each turn.
 pub fn server(directory: Rc<TempDir>, calls: &Calls) -> io::Result<Asked> {
     Asked::ours(command(&directory)?, directory, calls)
 }

@@ -15,7 +15,7 @@ pub(super) fn result_of<T: DeserializeOwned>(
     read(&outcome.answer.map_err(Error::from_tool)?)
 }
 
-/// Reads a result.
+/// Parses the JSON of a result.
 pub(super) fn read<T: DeserializeOwned>(result: &str) -> Result<T, Error> {
     serde_json::from_str(result)
         .map_err(|error| Error::storage(format!("the component's answer cannot be read: {error}")))

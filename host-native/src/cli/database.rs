@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The most bytes of the file that has the URL.
+/// The maximum size of the file in `--database-url-file`, in bytes.
 const MAX_URL: u64 = 4096;
 
 /// Prepare or check the PostgreSQL database that servers share.
@@ -58,7 +58,7 @@ struct CreateTenant {
     database: DatabaseArgs,
 }
 
-// (A doc comment would become the help of each command.)
+// No doc comment here: clap would show it as the help of each command.
 #[derive(Debug, Args)]
 pub(super) struct DatabaseArgs {
     /// PostgreSQL database for what belongs to no repository, shared by several servers
@@ -148,7 +148,8 @@ impl DatabaseArgs {
         })
     }
 
-    /// The database at the URL of another option. If that URL is empty, the database of these options.
+    /// The database at `url`, the value of the option `option`. If `url` is blank, the database of
+    /// these options.
     pub(super) fn at(&self, option: &str, url: &OsString) -> Result<DatabaseOptions, Error> {
         if is_blank(url) {
             return self.required();

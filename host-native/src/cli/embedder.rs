@@ -10,7 +10,7 @@ const URL: &str = "--embedder";
 const MODEL: &str = "--embedder-model";
 const KEY: &str = "AGENT_MEMORY_EMBEDDER_KEY";
 
-// The embedder over HTTP. (A doc comment would become the help of each command.)
+// The embedder over HTTP. No doc comment here: clap would show it as the help of each command.
 #[derive(Debug, Args)]
 pub(super) struct EmbedderOptions {
     /// URL of an API for vectors that is compatible with OpenAI's, such as `http://localhost:11434/v1`

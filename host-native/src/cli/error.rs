@@ -50,8 +50,8 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// The message without the secrets of URLs: somebody may give the URL of a database to the wrong
-    /// option.
+    /// Hides the passwords of URLs: the message may repeat the URL of a database that a user gave to
+    /// the wrong option.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&hide_urls(&self.message))
     }

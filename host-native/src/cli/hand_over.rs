@@ -78,7 +78,8 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
     }
 }
 
-/// The places at a path. A message names a repository by the directory of its documents.
+/// The places at `path`. It may also be a repository's directory of documents, since messages name a
+/// repository by that directory.
 fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     if path.is_file() {
         return Ok(vec![registry(path)?]);
@@ -93,11 +94,12 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     if has_git {
         layouts.push(Layout::from_repository(Repository::resolve(&shown, &[grant])?)?);
     } else if !path.join(OWN).is_dir() {
-        // No host has written here yet. Then a directory inside a repository is an error.
+        // No host has written here yet. Refuse a directory inside a repository: only its top level is a
+        // place.
         Repository::resolve(&shown, &[grant])?;
     }
-    // A store can be the top level of a repository, too. Without `.git`, every place in the directory has
-    // the same lock.
+    // The top level of a repository may also be a store, with a lock of its own. Without `.git`, all
+    // places in a directory share one lock.
     if !has_git || path.join(OWN).is_dir() {
         let found = Directory::open(&path).and_then(|directory| directory.metadata("."));
         let is_private =

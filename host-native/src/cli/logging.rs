@@ -11,7 +11,8 @@ const AUDIT: &str = "audit";
 pub(super) fn start(level: LevelFilter) {
     // At INFO `rmcp` logs details that only its developers need.
     let protocol = if level > LevelFilter::INFO { level } else { level.min(LevelFilter::ERROR) };
-    // Left out unless debugging: it is no error if a client hangs up before its answer.
+    // `rmcp::service` logs an error if a client hangs up before its answer, which is normal. It is
+    // shown only for debugging.
     let answers = if level > LevelFilter::INFO { level } else { LevelFilter::OFF };
     let targets = Targets::new()
         .with_default(level)

@@ -47,7 +47,7 @@ fn write_all(program: Command, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A page, with its sections in the order that manuals have.
+/// The manual page of a command, with sections in the usual order of manuals.
 fn page(command: Command) -> io::Result<String> {
     let sections = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let has_commands = command.has_subcommands();
@@ -67,7 +67,7 @@ fn page(command: Command) -> io::Result<String> {
     String::from_utf8(page).map_err(io::Error::other)
 }
 
-/// The sections that end the help, with unchanged lines.
+/// The sections at the end of the help as they are, without new line breaks.
 fn verbatim(sections: &str) -> Roff {
     let mut roff = Roff::new();
     for line in sections.lines() {

@@ -131,7 +131,8 @@ impl Command {
     }
 }
 
-/// The command line, with a command for each tool. Those of a toolset are added when it is built.
+/// The command line, with a command for each tool. The commands of a toolset's tools are built only
+/// when the toolset's command is used.
 pub fn command() -> clap::Command {
     toolset::add_commands(Cli::command())
 }
@@ -146,8 +147,8 @@ pub fn main(image: Image) -> ExitCode {
     run(image, vec![program], std::env::args_os())
 }
 
-/// Runs the program as a part of another one. The first of its arguments is its name. `start` is the
-/// command line that starts it, without its arguments.
+/// Runs the program as a part of another one. The first of `arguments` is the program's name. `start`
+/// is the command line that starts the program, without arguments.
 ///
 /// # Panics
 ///
@@ -173,8 +174,8 @@ pub fn run(
     })
 }
 
-/// Prints what clap says of a command line that it does not run, such as an error or help, and returns
-/// the exit status.
+/// Prints clap's message if clap runs no command, such as an error or the help, and returns the exit
+/// status.
 fn refuse(error: &clap::Error) -> ExitCode {
     // Standard error or output may be closed; the exit status still says what happened.
     let _ = match without_secrets(error) {
@@ -184,8 +185,8 @@ fn refuse(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).unwrap_or(Error::USAGE).into()
 }
 
-/// The message of an error that repeats an argument with the secrets of a URL, without them. `None` for
-/// any other error, and for help.
+/// The message of an error with the passwords of URLs hidden. `None` for an error without such a URL,
+/// and for help.
 fn without_secrets(error: &clap::Error) -> Option<String> {
     let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help || !error.use_stderr() {

@@ -52,8 +52,8 @@ pub(super) struct Models {
 }
 
 impl Models {
-    /// Adds the models that have their keys and URLs, in the order in which they are asked. Adds none if
-    /// no mounted toolset asks models.
+    /// Adds the models whose key or URL is set, in the order in which they are asked. Adds none if no
+    /// mounted toolset asks models.
     pub(super) fn add(&self, settings: &Settings, mut builder: Builder) -> Result<Builder, Error> {
         let openai = self.openai()?;
         let timeout = self.timeout()?;
@@ -61,7 +61,7 @@ impl Models {
         if choices.is_empty() {
             return Ok(builder);
         }
-        // Not an error: the variables may be meant for other programs.
+        // Only a warning: the variables of Anthropic may be meant for other programs.
         let anthropic = self.anthropic().unwrap_or_else(|error| {
             tracing::warn!("{error}; no model of Anthropic is asked for summaries");
             None
@@ -127,8 +127,8 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// The service that options name. Each option comes with its value; the key is in a variable. `None`
-    /// when there is no URL.
+    /// The service that the options describe. Each option comes with its value; `key` is the name of
+    /// the environment variable with the key. `None` without a URL.
     pub(super) fn new(
         (url_option, url): (&str, Option<&OsString>),
         (model_option, model): (&str, Option<&OsString>),

@@ -1,4 +1,4 @@
-//! Options that several commands share: the settings of toolsets, and those of writing.
+//! Options that several commands share: the settings of toolsets, and the options for writing.
 
 use super::Error;
 use super::program::description;
@@ -28,7 +28,7 @@ impl Choice for Every {
     }
 }
 
-/// The settings that leave out toolsets, for commands that only list.
+/// The settings by which a user leaves out a toolset, for commands that only list tools.
 #[derive(Clone, Debug)]
 pub(super) struct LeavingOut;
 
@@ -82,7 +82,7 @@ impl<C: Choice> FromArgMatches for ToolsetOptions<C> {
 }
 
 impl<C: Choice> ToolsetOptions<C> {
-    /// Sets what an option or a variable says.
+    /// Passes the values from options and environment variables to a builder.
     pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
         for (toolset, values) in self.values()? {
             for (name, value) in values {
@@ -92,7 +92,7 @@ impl<C: Choice> ToolsetOptions<C> {
         Ok(builder)
     }
 
-    /// The values that options and variables give.
+    /// The values from options and environment variables.
     pub(super) fn values(&self) -> Result<OwnSettings, Error> {
         let mut own = OwnSettings::new();
         for (toolset, setting) in chosen::<C>() {

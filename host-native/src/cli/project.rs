@@ -1,4 +1,4 @@
-//! The project of a call, and the agent that stands for it.
+//! The project of a call, and the name of its agent, under which the project's memory is kept.
 
 use super::Error;
 use super::setting::{Setting, Suggested, is_blank, path_of};
@@ -16,8 +16,8 @@ const MAX_LABEL: usize = 40;
 /// How many bytes of the digest are in the name of an agent, each as two hexadecimal digits.
 const DIGEST: usize = 4;
 
-// Whether calls are bound to an agent that stands for the project. (A doc comment would become the help
-// of each command.)
+// Options that limit calls to the agent of the project. No doc comment here: clap would show it as the
+// help of each command.
 #[derive(Debug, Args)]
 pub(super) struct ProjectOptions {
     /// Keep the memory of each project apart: `project`
@@ -41,7 +41,7 @@ pub(super) struct ProjectOptions {
     project: Option<OsString>,
 }
 
-/// Where the agent of the project comes from.
+/// The source of the project's agent.
 enum Source {
     /// The repository around the working directory or `CLAUDE_PROJECT_DIR`.
     Repository,
@@ -85,7 +85,7 @@ impl ProjectOptions {
         }
     }
 
-    /// Where the agent of the project comes from. `None` if the options do not bind calls to it.
+    /// The source of the project's agent. `None` if the options do not bind calls to it.
     fn source(&self) -> Result<Option<Source>, Error> {
         let Some(source) = Setting::parse("--agent-from", self.agent_from.as_ref()) else {
             if self.project.as_deref().is_some_and(|name| !is_blank(name)) {
@@ -102,11 +102,11 @@ impl ProjectOptions {
     }
 }
 
-/// The agent of the project here.
+/// The agent of the repository around `CLAUDE_PROJECT_DIR`, or else around the working directory.
 ///
 /// # Errors
 ///
-/// If no repository is here, or its `.git` cannot be trusted.
+/// If there is no repository, or if its `.git` cannot be trusted.
 pub(super) fn agent_of_here() -> Result<String, Error> {
     let named = std::env::var_os("CLAUDE_PROJECT_DIR").and_then(|directory| path_of(&directory));
     let here = named.map_or_else(std::env::current_dir, Ok);
@@ -123,17 +123,17 @@ pub(super) fn agent_of_here() -> Result<String, Error> {
     })
 }
 
-/// The agent that stands for the repository with a common Git directory: the name of the repository's
-/// directory, and a part of the SHA-256 of the path, so that repositories with the same name have
-/// different agents.
+/// The agent of the repository whose worktrees share the Git directory `common`. Its name is that of
+/// the repository's directory, and a part of the SHA-256 of the path: so two repositories with the same
+/// name have different agents.
 fn agent_of(common: &Path) -> String {
     let digest = Sha256::digest(common.as_os_str().as_encoded_bytes());
     let digest: String = digest[..DIGEST].iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{digest}", label(common))
 }
 
-/// The letters, digits and `_` of the name of the repository's directory; each run of other characters
-/// is one `-`.
+/// The name of the repository's directory as a part of an agent's name. ASCII letters, digits and `_`
+/// stay, and each run of other characters becomes one `-`. `project` if nothing is left.
 fn label(common: &Path) -> String {
     let own = if common.ends_with(".git") { common.parent() } else { Some(common) };
     let name = own.and_then(Path::file_name).unwrap_or_default().to_string_lossy();
@@ -141,7 +141,6 @@ fn label(common: &Path) -> String {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let words = name.split(|letter| !is_kept(letter)).filter(|word| !word.is_empty());
     let label = words.collect::<Vec<_>>().join("-");
-    // The label is ASCII, so it can be cut at any byte.
     let label: String = label.trim_start_matches(['_', '-']).chars().take(MAX_LABEL).collect();
     if label.is_empty() { "project".to_owned() } else { label }
 }

@@ -151,7 +151,7 @@ fn serve_http(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ready when the terminal or the system asks the program to stop, from now on.
+/// Completes when the terminal or the system asks the program to stop. Signals count from this call on.
 #[cfg(unix)]
 fn stop_signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -169,7 +169,7 @@ fn stop_signal() -> impl Future<Output = ()> {
     }
 }
 
-/// Ready when the terminal asks the program to stop.
+/// Completes when the terminal asks the program to stop.
 #[cfg(not(unix))]
 async fn stop_signal() {
     if tokio::signal::ctrl_c().await.is_err() {

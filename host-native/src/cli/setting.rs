@@ -15,9 +15,9 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// The value of a flag or else of its variable, such as `AGENT_MEMORY_LOCK_WAIT` for
-    /// `--lock-wait`. A flag whose value is an unexpanded `${...}` is not left out: to read it is an
-    /// error, since somebody meant a value.
+    /// The value of a flag or else of its variable, such as `AGENT_MEMORY_LOCK_WAIT` for `--lock-wait`.
+    /// An unexpanded `${...}` in a variable counts as not set. In a flag it is an error when the value
+    /// is read, since the user meant a value.
     pub(super) fn parse(flag: &str, given: Option<&OsString>) -> Option<Setting> {
         let given = given
             .filter(|value| !is_blank(value))
@@ -128,13 +128,13 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Whether a value is empty or spaces, as clients write what they leave out.
+/// Whether a value is empty or has only spaces. Clients write a setting without a value in this way.
 pub(super) fn is_blank(value: &OsStr) -> bool {
     value.as_encoded_bytes().trim_ascii().is_empty()
 }
 
-/// Whether a value is more than empty text or one unexpanded `${...}`. Plugin manifests leave such
-/// values in variables, where they count as not set.
+/// Whether a value counts as set: not if it is empty, or one unexpanded `${...}`. Plugin manifests
+/// leave such texts in variables for settings without a value.
 fn is_set(value: &OsStr) -> bool {
     let text = value.as_encoded_bytes().trim_ascii();
     let unexpanded = text.starts_with(b"${") && text.ends_with(b"}");

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf, absolute};
 use tracing::level_filters::LevelFilter;
 
-// The toolsets to mount. (A doc comment would become the help of each command.)
+// The toolsets to mount. No doc comment here: clap would show it as the help of each command.
 #[derive(Debug, Args)]
 pub(super) struct Mounting {
     #[arg(
@@ -35,7 +35,7 @@ fn toolset_help() -> String {
     format!("Toolset to mount [default: {}]", defaults.join(","))
 }
 
-// The toolsets, their grants, and how they write.
+// The toolsets to mount, the directories that they may use, and how they write.
 #[derive(Debug, Args)]
 pub(super) struct Settings {
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(super) struct Settings {
     reach: Reach,
 }
 
-// (A doc comment would become the help of each command.)
+// No doc comment here: clap would show it as the help of each command.
 #[derive(Debug, Args)]
 pub(super) struct DataDirectory {
     /// Directory for data outside of repositories [default: the platform's]
@@ -62,7 +62,7 @@ pub(super) struct DataDirectory {
 }
 
 impl DataDirectory {
-    /// The directory that is given, or that of the platform; none without a home directory.
+    /// The directory of the option, or else that of the platform. `None` without a home directory.
     pub(super) fn path(&self) -> Result<Option<PathBuf>, Error> {
         match Setting::parse("--data-dir", self.data_dir.as_ref()) {
             Some(directory) => directory.path().map(Some),
@@ -72,7 +72,7 @@ impl DataDirectory {
 
     pub(super) fn set(&self, builder: Builder) -> Result<Builder, Error> {
         Ok(match Setting::parse("--data-dir", self.data_dir.as_ref()) {
-            // Paths of stores in it are absolute.
+            // Made absolute, since the paths of stores in this directory have to be absolute.
             Some(directory) => {
                 builder.data_dir(absolute(&directory.path()?).map_err(Error::usage)?)
             }
@@ -81,7 +81,7 @@ impl DataDirectory {
     }
 }
 
-// The grants of the toolsets, and how they write.
+// The directories that the toolsets may use, and how they write.
 #[derive(Debug, Args)]
 pub(super) struct Reach {
     /// Directory whose repositories the tools may use, besides the one around the working directory
@@ -214,12 +214,14 @@ impl Settings {
         self.reach.builder(self.mounting.builder()?)
     }
 
-    /// The same, but calls are not bound to the agent of the project: for what does not work in it.
+    /// Like [`builder`](Self::builder), but calls are not limited to the agent of the project. For
+    /// commands that do not work in the project.
     pub(super) fn builder_of_all_agents(&self) -> Result<Builder, Error> {
         self.reach.builder_of_all_agents(self.mounting.builder()?)
     }
 
-    /// For each mounted toolset that asks models, its setting that may name the only model to ask.
+    /// For each mounted toolset that asks models, the value of the setting that selects one model.
+    /// `None` if it is not set.
     pub(super) fn model_choices(&self) -> Result<Vec<Option<Setting>>, Error> {
         let defaults = || description().default_toolsets().map(str::to_owned).collect();
         let names = self.mounting.names()?.unwrap_or_else(defaults);
@@ -244,13 +246,13 @@ impl Reach {
         self.project.bind(self.builder_of_all_agents(builder)?)
     }
 
-    /// The same, but calls are not bound to the agent of the project.
+    /// Like [`builder`](Self::builder), but calls are not limited to the agent of the project.
     pub(super) fn builder_of_all_agents(&self, builder: Builder) -> Result<Builder, Error> {
         self.project.check()?;
         self.granting(builder, starting_repositories().chain(self.allowed()?))
     }
 
-    /// The same as [`builder`](Self::builder), but only one repository is granted.
+    /// Like [`builder`](Self::builder), but grants only the repository `root`.
     pub(super) fn builder_of(&self, builder: Builder, root: &Path) -> Result<Builder, Error> {
         self.project.bind(self.granting(builder, [root.to_owned()])?)
     }
@@ -328,7 +330,7 @@ impl Reach {
     }
 }
 
-/// A memory with one toolset and its own settings, for commands about it.
+/// A memory with one toolset and its settings, for commands that belong to the toolset.
 pub(super) fn memory_of<C: Choice>(
     toolset: &str,
     options: &ToolsetOptions<C>,
@@ -372,7 +374,7 @@ impl Testing {
     }
 }
 
-/// Starts logging at a level, which is from the option or else from its variables.
+/// Starts logging at the level of the option, or else of its environment variables.
 pub(super) fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
     if let Some(level) = Setting::parse("--log-level", level) {
         logging::start(level.read(LOG_LEVEL, value::log_level)?);

@@ -1,4 +1,4 @@
-//! Whether a stream is a terminal, and has colours; text that is safe to show on one.
+//! Checks whether a stream is a terminal with colours, and makes text safe to print on a terminal.
 
 use anstream::stream::{IsTerminal, RawStream};
 use anstream::{AutoStream, ColorChoice};
@@ -14,13 +14,13 @@ pub(super) fn has_colours(stream: &impl RawStream) -> bool {
     !is_dumb() && AutoStream::choice(stream) != ColorChoice::Never
 }
 
-/// The same for help and for errors of usage.
+/// When clap uses colours for help and errors of usage: as in [`has_colours`].
 pub(super) fn colours_of_help() -> clap::ColorChoice {
     if is_dumb() { clap::ColorChoice::Never } else { clap::ColorChoice::Auto }
 }
 
-/// Whether `TERM` is `dumb`. `anstream` takes a CI service for a terminal with colours, whatever `TERM`
-/// is.
+/// Whether `TERM` is `dumb`. This is checked here because `anstream` uses colours on a CI service even
+/// then.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

@@ -243,13 +243,13 @@ impl Revoke {
     }
 }
 
-/// The names of an option. An invalid name is an error: a token with it would reach nothing, without a
-/// reason that anybody sees.
+/// Checks the names of an option. A token with an invalid name would reach nothing, and nobody would
+/// see why.
 fn names(option: &str, given: Vec<String>) -> Result<Vec<String>, Error> {
     given.iter().map(|name| checked_name(option, name)).collect()
 }
 
-/// A directory of an option.
+/// Checks a directory of `--repositories`.
 fn directory(given: &OsStr) -> Result<PathBuf, Error> {
     let path = checked_path("--repositories", given)?;
     let failed = |why: &dyn Display| {
@@ -266,7 +266,7 @@ fn valid_for(text: &str) -> Option<Duration> {
     days.map(in_days).or_else(|| duration(text))
 }
 
-/// A token for people, in one line.
+/// The line that describes a token to a person.
 fn line(token: &Token, now: Timestamp) -> String {
     let Reach { agents, stores, repositories, read_only } = token.reach();
     let list = |what: &str, names: Option<Vec<String>>| {
@@ -294,7 +294,7 @@ fn line(token: &Token, now: Timestamp) -> String {
     format!("{}: {reach} ({used}{ends}{})", token.name, bound.unwrap_or_default())
 }
 
-/// A token for programs.
+/// A token as JSON, for programs.
 #[derive(Serialize)]
 struct Shown<'a> {
     id: &'a str,

@@ -8,7 +8,7 @@ use crate::{Audience, Tool, Toolset};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::process::ExitCode;
 
-// (A doc comment would become the help of each command.)
+// No doc comment here: clap would show it as the help of each command.
 #[derive(Debug, Args)]
 struct Arguments {
     /// The arguments, a JSON object; `-` reads them from standard input [default: {}]
@@ -22,9 +22,9 @@ struct Arguments {
     embedder: EmbedderOptions,
 }
 
-/// Adds a command for each toolset that has none yet, and a subcommand for each of its tools, which
-/// clap adds when the command is used. A toolset that comes along with any other gets none: mounted
-/// alone, it finds nothing.
+/// Adds a command for each toolset that has none yet, with a subcommand for each tool. clap adds the
+/// subcommands when the command is used. A toolset that works on the data of the others gets no
+/// command: mounted alone, it would find nothing.
 pub(super) fn add_commands(mut program: Command) -> Command {
     let toolsets = description().toolsets.iter();
     for toolset in toolsets.filter(|toolset| toolset.left_out_by.is_none()) {
@@ -71,7 +71,7 @@ fn command(tool: &Tool) -> Command {
     Arguments::augment_args(command)
 }
 
-/// Runs a command that [`add_commands`] has added; none for any other command.
+/// Runs a command that [`add_commands`] has added. `None` for any other command.
 pub(super) fn run(matches: &ArgMatches) -> Option<Result<ExitCode, Error>> {
     let (name, matches) = matches.subcommand()?;
     let toolset = description().toolsets.iter().find(|toolset| toolset.name == name)?;

@@ -29,7 +29,8 @@ pub(super) fn fixed_random(text: &str) -> Option<Random> {
 pub(super) const NAME: &str = "a name: 1 to 64 letters from A to Z, digits, `.`, `_` and `-`, the first a \
     letter or digit";
 
-/// The name of an agent or a store, without the spaces around it. The component knows the whole rule.
+/// The name of an agent or a store, without the spaces around it. The component checks the rest of the
+/// rule.
 pub(super) fn name(text: &str) -> Option<String> {
     let name = text.trim();
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
@@ -37,12 +38,12 @@ pub(super) fn name(text: &str) -> Option<String> {
     (begins && name.len() <= 64 && name.bytes().all(is_inner)).then(|| name.to_owned())
 }
 
-/// The name of an agent, as an option that no component checks.
+/// The name of an agent in an option that the component does not check.
 pub(super) fn agent(text: &str) -> Result<String, String> {
     name(text).ok_or_else(|| format!("it takes {NAME}"))
 }
 
-/// An address with a port. `localhost` stands for this machine.
+/// An address with a port. `localhost` is read as `127.0.0.1`.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let address = local.as_deref().unwrap_or(text).parse();

@@ -1,4 +1,4 @@
-//! An HTTP server on this machine that stands for the API of a model.
+//! An HTTP server on this machine that plays the API of a model.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// How long a test waits before it fails.
 pub const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 pub enum Reply {
     /// Answers with a status, headers and a body.
     Answer(u16, &'static [(&'static str, &'static str)], String),
     /// Redirects to a URL.
     Redirect(String),
-    /// Answers with status 200 and a body when the test says so.
+    /// Answers with status 200 and a body once the test releases it.
     Later(Receiver<()>, String),
     /// Never answers.
     Hang,
@@ -37,7 +37,7 @@ impl Reply {
         Reply::Answer(status, &[("retry-after", "0")], "{}".to_owned())
     }
 
-    /// A reply that waits, and its release.
+    /// A reply that waits, and the sender that releases it.
     pub fn later(body: impl ToString) -> (Sender<()>, Reply) {
         let (release, wait) = mpsc::channel();
         (release, Reply::Later(wait, body.to_string()))
@@ -49,12 +49,12 @@ impl Reply {
 pub struct Request {
     /// Method and path.
     pub line: String,
-    /// With names in lower case.
+    /// The headers, with names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Value,
 }
 
-/// The server. It gives its replies in their order, and then status 404.
+/// The server. It gives its replies in order, and then answers with status 404.
 pub struct ModelServer {
     pub url: String,
     requests: Receiver<Request>,
@@ -74,7 +74,7 @@ impl ModelServer {
                     return;
                 }
                 let reply = replies.next().unwrap_or_else(|| Reply::status(404));
-                // A client that was killed reads no answer.
+                // Errors are ignored: a client that was killed reads no answer.
                 let _ = answer(&stream, reply, &mut hanging);
             }
         });

@@ -1,4 +1,4 @@
-//! The built binary as a process with arguments, an environment and pipes.
+//! Runs the built binary as a process with arguments, an environment and pipes.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -43,7 +43,7 @@ impl Repository {
     }
 }
 
-/// The binary, in a directory and without any of its variables in the environment.
+/// The binary, run in `directory`, without any of its variables in the environment.
 pub fn agent_memory(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent-memory"));
     for (name, _) in std::env::vars_os() {
@@ -58,7 +58,7 @@ pub fn agent_memory(directory: &Path) -> Command {
     command
 }
 
-/// The output of the program on a terminal with these variables; none if there is no `script`.
+/// The output of the program on a terminal, with these variables. `None` without the program `script`.
 pub fn on_a_terminal(
     directory: &Path,
     arguments: &[&str],
@@ -102,7 +102,7 @@ pub struct Client {
     lines: BufReader<ChildStdout>,
     version: ProtocolVersion,
     last: u64,
-    /// Requests of the server that came before the answer to one of the client.
+    /// Requests of the server that arrived before the answer that the client waits for.
     early: VecDeque<Value>,
 }
 
@@ -124,7 +124,7 @@ impl Client {
         Client::logging(serve, version, Stdio::null())
     }
 
-    /// With the log of the server.
+    /// Starts a server, and writes its log to `log`.
     pub fn logging(serve: &mut Command, version: ProtocolVersion, log: Stdio) -> Self {
         serve.stdin(Stdio::piped()).stdout(Stdio::piped());
         serve.stderr(log);
@@ -176,7 +176,7 @@ impl Client {
         self.last
     }
 
-    /// The next message. Every line that the server prints has to be one.
+    /// The next message. Every line that the server prints has to be a message.
     pub fn receive(&mut self) -> Value {
         self.early.pop_front().unwrap_or_else(|| self.read())
     }
@@ -218,7 +218,7 @@ impl Client {
         (rest.lines().map(read_message).collect(), status)
     }
 
-    /// As [`end`](Self::end), where a line may be a batch.
+    /// Like [`end`](Self::end), but a line may be a batch of messages.
     pub fn end_with_batches(mut self) -> (Vec<Value>, ExitStatus) {
         drop(self.requests.take());
         let mut rest = String::new();

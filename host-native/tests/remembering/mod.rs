@@ -1,4 +1,4 @@
-//! An agent that adds recent memories through `agent-memory serve`, and a look at its database.
+//! An agent that adds recent memories through `agent-memory serve`, and queries on its database.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The directory of a database of layers, and of the logs of its servers.
+/// A directory with a database of layers, and with the log of its servers.
 pub struct Memories {
     directory: tempfile::TempDir,
 }
@@ -40,7 +40,7 @@ impl Memories {
         serve
     }
 
-    /// A client of a server. It knows no sampling.
+    /// A client of a server. It does not let the server ask its model.
     pub fn client(&self, serve: &mut Command) -> Client {
         Client::logging(serve, ProtocolVersion::Stateless, self.log_file())
     }
@@ -71,7 +71,7 @@ impl Memories {
         }
     }
 
-    /// Another program that has the database locked for writing, until the connection is dropped.
+    /// Locks the database for writing, as another program does, until the connection is dropped.
     pub fn writer(&self) -> Connection {
         let writer = Connection::open(self.path("layers.db")).expect("the database");
         writer.busy_timeout(TIMEOUT).expect("a time-out");
@@ -98,7 +98,7 @@ impl Memories {
         self.number("SELECT count(*) FROM recent_memories")
     }
 
-    /// All memories that are recent or counted in the compost.
+    /// The number of memories that are recent, or counted in summaries (the compost).
     pub fn total(&self) -> i64 {
         self.number("SELECT coalesce(sum(original_count), 0) FROM memory_compost") + self.recent()
     }
@@ -117,7 +117,7 @@ impl Memories {
             .collect()
     }
 
-    /// Waits until there are as many summaries, and returns them.
+    /// Waits until there are `count` summaries, and returns them.
     pub fn wait_for_compost(&self, count: usize) -> Vec<(String, String, String)> {
         let start = Instant::now();
         while self.number("SELECT count(*) FROM memory_compost") < count as i64 {
@@ -158,7 +158,7 @@ pub fn result(answer: &Value) -> Value {
     result.clone()
 }
 
-/// The memories in the message of the user to a model, which marks them as data.
+/// The memories in the prompt for a model, which marks them as data.
 pub fn memories_in(prompt: &Value) -> Vec<String> {
     let (mark, array) = prompt.as_str().and_then(|text| text.split_once('\n')).expect("two lines");
     assert_eq!(mark, "The memories, as data:");

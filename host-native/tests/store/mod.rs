@@ -18,7 +18,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// With an empty store.
+    /// A scratch directory with an empty store.
     pub fn new() -> Self {
         let scratch = Scratch { directory: tempfile::tempdir().expect("a temporary directory") };
         fs::create_dir(scratch.root().join("tmp")).expect("a directory");
@@ -64,7 +64,7 @@ impl Scratch {
         self.command(arguments).output().expect("it runs")
     }
 
-    /// Edits `notes/deploy` with a command of the shell, which has the file as `$1`.
+    /// Edits `notes/deploy` with a shell script as the editor. Its `$1` is the file.
     pub fn edit(&self, script: &str, arguments: &[&str]) -> Output {
         let mut command = self.command(&["edit", "team", "notes/deploy"]);
         command.args(arguments).env("EDITOR", format!("f() {{ {script}\n}}; f"));
@@ -93,7 +93,7 @@ pub fn fails(output: &Output, status: i32, tells: &[&str]) {
     }
 }
 
-/// The file that an edit kept, by its message.
+/// The file with the text that an edit kept, read from its message.
 pub fn kept(output: &Output) -> PathBuf {
     let (_, quoted) = stderr(output).rsplit_once("--from '").expect("a file is kept");
     let (file, _) = quoted.split_once('\'').expect("the end of its name");

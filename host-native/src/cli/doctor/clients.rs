@@ -39,7 +39,7 @@ fn finding_of_hooks(client: Client, directories: &Directories) -> Option<Finding
     let file = client.hooks_file(Scope::User, directories);
     let hooks = match file.and_then(|file| installed_hooks(&file, client)) {
         Ok(hooks) => hooks,
-        // The check of the servers has reported this file already.
+        // `finding` has reported this file already.
         Err(_) if client.has_one_file() => return None,
         Err(error) => return Some(Finding::warning(ABOUT, format!("hooks of {title}: {error}"))),
     };
@@ -77,7 +77,7 @@ fn finding(client: Client, directories: &Directories) -> Finding {
         return Finding::warning(ABOUT, message)
             .advise("write it out, unless the client expands it");
     }
-    // Only a program with this name and an absolute path is started here.
+    // Start only a program that has this name and an absolute path: the file may name any program.
     let is_named = path.file_stem().is_some_and(|stem| stem == "agent-memory");
     if !path.is_absolute() || !is_named {
         return Finding::good(ABOUT, format!("{title} starts `{program}`"));
@@ -108,7 +108,7 @@ fn unexpanded(argument: &str) -> Option<(&str, &'static str)> {
     path_mistake(value).filter(|_| has_variable && may_be_path).map(|mistake| (value, mistake))
 }
 
-/// A URL without the name and the password in it.
+/// A URL without its user name and password.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

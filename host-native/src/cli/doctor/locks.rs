@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const ABOUT: &str = "lock";
 
-/// The findings about locks. Call this before this process has a lock, see [`holder`].
+/// The findings about locks. Call this before this process takes a lock: [`holder`] would drop it.
 pub(super) fn findings(memory: &AgentMemory, repository: Option<&Path>) -> Vec<Finding> {
     let places = description().toolsets.iter().flat_map(|toolset| &toolset.places);
     let mut directories = Vec::new();
@@ -27,8 +27,8 @@ pub(super) fn findings(memory: &AgentMemory, repository: Option<&Path>) -> Vec<F
     locks.iter().flat_map(|lock| findings_of(lock)).collect()
 }
 
-/// The lock directories in a directory: that of the directory itself, and those of places that are single
-/// files.
+/// The lock directories in `directory`: one of the directory itself, and one for each place in it that
+/// is a single file.
 fn of_directory(directory: &Path) -> Vec<PathBuf> {
     let own = directory.join(OWN);
     let below = fs::read_dir(&own).into_iter().flatten().flatten().map(|entry| entry.path());

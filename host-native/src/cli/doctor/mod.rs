@@ -74,7 +74,7 @@ impl Doctor {
         self.embedder.add(builder)?.build().map_err(Error::usage)
     }
 
-    /// A memory with all toolsets, whose calls change no file.
+    /// A memory with all toolsets. Its calls change no file.
     fn everything(&self) -> Result<AgentMemory, Error> {
         let reach = self.settings.reach();
         let builder = reach.builder_of_all_agents(builder().toolsets(checks::ALL))?;
@@ -83,7 +83,7 @@ impl Doctor {
 
     fn look(&self, memory: &AgentMemory, findings: &mut Findings) -> Result<(), Error> {
         let repository = std::env::current_dir().ok().and_then(|here| repository_around(&here));
-        // The lock files are looked at before this process has a lock of its own.
+        // Look at the lock files first: this would drop locks that the process has already.
         findings.extend(locks::findings(memory, repository.as_deref()));
         let orphans: Vec<Finding> = places::orphans(memory).collect();
         if !orphans.is_empty() {

@@ -25,8 +25,8 @@ pub(super) fn findings(memory: &AgentMemory, runtime: &Runtime, repair: bool) ->
     findings
 }
 
-/// Databases that are empty or gone, while their log has changes: SQLite deletes such a log when it
-/// opens the database.
+/// Databases that are empty or gone, while their write-ahead log has changes. SQLite deletes such a log
+/// when it opens the database.
 pub(super) fn orphans(memory: &AgentMemory) -> impl Iterator<Item = Finding> {
     let places = description().toolsets.iter().flat_map(|toolset| &toolset.places);
     let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
@@ -67,8 +67,8 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
         return vec![Finding::error(about, format!("{title}: {}", error.message))];
     }
     let mode = mode(&found);
-    // A directory may have other users if it only holds the file of a place, or if its mode has special
-    // bits.
+    // A directory may belong to other programs, too, if it only holds the file of a place, or if its
+    // mode has special bits. Then its mode is not changed.
     let is_own = place.kind == "directory" && directory.join(OWN).is_dir() && mode & 0o7000 == 0;
     if !place.is_private || mode & 0o077 == 0 || (!is_own && place.kind != "directory") {
         return vec![Finding::good(about, format!("{title}: `{shown}`"))];
@@ -88,7 +88,7 @@ fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec
     }]
 }
 
-/// Checks that a directory that is not there can be made.
+/// Checks that a missing directory can be created.
 fn makeable(directory: &Path) -> Result<(), Error> {
     let nearest = Directory::open_nearest(directory);
     nearest

@@ -1,4 +1,4 @@
-//! The project here, and the agent that stands for it.
+//! The project of the working directory, and its agent.
 
 use super::finding::Finding;
 use crate::cli::project::{ProjectOptions, agent_of_here};

@@ -3,7 +3,7 @@ use crate::cli::{Error, value};
 use agent_memory_client_config::{Client, Event, Hooks};
 use clap::{Args, ValueEnum};
 
-// The hooks that a client gets. (A doc comment would become the help of the command.)
+// The hooks that a client gets. No doc comment here: clap would show it as the help of the command.
 #[derive(Debug, Args)]
 pub(super) struct HookOptions {
     /// Also add hooks, which tell the client's agent what is remembered when a session starts

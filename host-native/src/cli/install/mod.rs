@@ -126,7 +126,7 @@ impl Install {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The program that the client starts, or the address that it reaches.
+    /// The server's entry for the client: a program to start, or a URL.
     fn server(&self, client: Client) -> Result<Server, Error> {
         if let Some(url) = &self.http {
             let (scheme, rest) = url.split_once("://").unwrap_or_default();
@@ -289,7 +289,7 @@ fn show(plans: &[Plan]) -> Result<(), Error> {
     for plan in plans.iter().filter(|plan| !plan.changes_nothing()) {
         print(&format!("{}:", plan.file().display()))?;
         let diff = plan.diff();
-        // Shows control characters visibly: the file of a project may come from anyone.
+        // Escape control characters: the file of a project may come from anyone.
         let shown =
             diff.lines().map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t"));
         print(&shown.collect::<Vec<_>>().join("\n"))?;
@@ -297,7 +297,8 @@ fn show(plans: &[Plan]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the changes. The change of the servers is made by the client's own command if it has one.
+/// Makes the changes. The first plan adds or removes the server: the client's own command does this, if
+/// there is one.
 fn carry_out(
     plans: &[Plan],
     own: Option<impl Fn(&Plan) -> Result<(), Error>>,

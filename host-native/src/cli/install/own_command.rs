@@ -1,5 +1,5 @@
-//! A client's own command for its servers. Claude Code writes its configuration file itself while it
-//! runs, so the file is changed by its command.
+//! Changes a client's servers by the client's own command. Claude Code writes its configuration file
+//! while it runs, so a change by another program could be lost.
 
 use super::failed::failed;
 use crate::cli::Error;
@@ -7,7 +7,7 @@ use agent_memory_client_config::{Client, NAME, Plan};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The command of a client.
+/// The command-line program of a client.
 pub(super) struct OwnCommand {
     program: PathBuf,
     client: Client,
@@ -27,7 +27,7 @@ impl OwnCommand {
         files.find(|file| is_program(file)).map(|program| OwnCommand { program, client })
     }
 
-    /// Adds the entry of a plan to the client. It replaces an entry with its name.
+    /// Adds the entry of a plan to the client. An earlier entry with the same name is replaced.
     pub(super) fn install(&self, plan: &Plan) -> Result<(), Error> {
         let entry = plan.entry().unwrap_or_default().to_string();
         let add = ["mcp", "add-json", "--scope", "user", NAME, &entry];
@@ -60,7 +60,7 @@ impl OwnCommand {
         Err(Error::storage(format!("{shown} failed ({}): {said}", output.status)))
     }
 
-    /// Checks that the entry is in the client's file, or is not, after the command.
+    /// Checks the client's file after the command: it has the entry if `is_there`, or else has none.
     fn expect(&self, plan: &Plan, is_there: bool) -> Result<(), Error> {
         if self.has_none(plan)? != is_there {
             return Ok(());

@@ -6,7 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-// The client, and which of its files.
+// The client, and which of its configuration files to change.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// Client; without one, those that are found are listed
@@ -60,7 +60,7 @@ impl ValueEnum for Named {
 }
 
 impl Target {
-    /// Checks that no option needs a client, since none is named.
+    /// Checks a command line without a client: no option may be given that needs one.
     pub(super) fn check_without_client(&self) -> Result<(), Error> {
         if self.file.is_some() || self.is_of_project() {
             Err(Error::usage("name a client; `other` is any with `mcpServers` in a file"))
@@ -73,7 +73,7 @@ impl Target {
         self.file.is_none() && self.scope == NamedScope::Project
     }
 
-    /// The changes to make. Changes to files of a project keep no copy of the state before.
+    /// The changes to make. A changed file of a project gets no backup.
     pub(super) fn changes(&self, plans: Vec<Plan>) -> Vec<Plan> {
         if self.is_of_project() {
             plans.into_iter().map(Plan::without_backup).collect()
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// The options of the command line that name this file.
+    /// The options that select the same file on another command line.
     pub(super) fn options(&self) -> String {
         match &self.file {
             Some(file) => format!(" --file {}", file.display()),
@@ -110,7 +110,7 @@ impl Target {
         }
     }
 
-    /// The file with the client's hooks. None for a file that is named, which has the servers.
+    /// The file with the client's hooks. `None` with `--file`, which names the file with the servers.
     pub(super) fn hooks_file(
         &self,
         client: Client,
@@ -135,8 +135,8 @@ impl Target {
     }
 }
 
-/// The directories of the system, with the repository around the working directory as the project, or
-/// the working directory itself.
+/// The user's directories. The project is the repository around the working directory, or else the
+/// working directory itself.
 pub(super) fn directories() -> Result<Directories, Error> {
     let here = std::env::current_dir().ok();
     let project = here.as_deref().and_then(repository_around).or(here);

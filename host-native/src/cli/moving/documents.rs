@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 /// A batch is committed once it has this many bytes.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Carries out a pass on the documents of a place. A `target` of `None` counts as one without documents.
+/// Carries out a pass on the documents of a place. Without a `target`, every document counts as missing
+/// there.
 pub(super) fn pass(
     work: &mut Work<'_>,
     pass: Pass,
@@ -81,7 +82,7 @@ pub(super) fn pass(
     Ok(())
 }
 
-/// Reports each document of a target whose source has none.
+/// Reports each document of a target as a problem: the source has no documents here.
 pub(super) fn check_none(work: &mut Work<'_>, target: &Tree) -> Result<(), Error> {
     for area in [Area::Documents, Area::Bookkeeping] {
         walk(target, area)?.documents.iter().for_each(|path| report_other(work, target, path));
@@ -97,7 +98,7 @@ fn report_other(work: &mut Work<'_>, target: &Tree, path: &str) {
 /// The paths in an area of a place.
 struct Walked {
     documents: BTreeSet<String>,
-    /// The paths of entries that no call can read.
+    /// The paths of entries that are no documents, such as links, or names that no call accepts.
     others: Vec<String>,
 }
 

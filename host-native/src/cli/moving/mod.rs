@@ -69,7 +69,7 @@ pub struct Move {
     writing: Writing,
 }
 
-/// The settings with the paths of places.
+/// The settings that are paths of places.
 #[derive(Clone, Debug)]
 struct Located;
 
@@ -197,7 +197,7 @@ fn built(builder: Builder) -> Result<Storage, Error> {
     Ok(memory.storage().clone())
 }
 
-/// The sums of all places, or of those of a toolset.
+/// The sums of the counts of all places, or of the places of one toolset.
 fn counts(places: &[Place], toolset: Option<&str>) -> Counts {
     let of = places.iter().filter(|place| toolset.is_none_or(|name| place.toolset == name));
     of.fold(Counts::default(), |sum, place| sum.with(place.counts))

@@ -18,15 +18,15 @@ pub(super) struct Place<'a> {
     name: String,
     source: Tree,
     target: &'a Storage,
-    /// The lock of a source on this machine, held until the move ends. `None` for a source in a database,
-    /// whose locks are not held that long.
+    /// The lock of a source on this machine, held until the move ends. `None` for a source in a
+    /// database: its locks are not held for so long.
     _lock: Option<Writer>,
     pub counts: Counts,
 }
 
 impl<'a> Place<'a> {
-    /// The places of a toolset that have anything in the source. Writers of this machine are locked out
-    /// of them, until all places are moved.
+    /// The places of a toolset that have data in the source. Their locks are held if the source is on
+    /// this machine, so nobody writes to them during the move.
     pub fn all(
         work: &mut Work<'_>,
         toolset: &'static Toolset,
@@ -78,7 +78,7 @@ impl<'a> Place<'a> {
         Ok(places)
     }
 
-    /// The place for people.
+    /// The name of the place in messages.
     pub fn shown(&self) -> String {
         match self.name.as_str() {
             "" => self.toolset.to_owned(),
@@ -142,8 +142,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Reports what a place of the target has, since the source has nothing of it. `source` is the place in
-/// the source, if it exists.
+/// Reports documents and rows of the place `name` in the target as problems, since the source has no
+/// data there. `source` is the place in the source, if it exists.
 fn check_empty(
     work: &mut Work<'_>,
     description: &PlaceDescription,
@@ -162,7 +162,8 @@ fn check_empty(
     Ok(())
 }
 
-/// Reports rows in a target whose source has none as a problem: a document that is moved could hide them.
+/// Reports rows in the target as a problem: the source has none. A document that is moved could hide
+/// such rows.
 fn check_no_rows(
     work: &mut Work<'_>,
     source: Option<&Tree>,
@@ -190,7 +191,7 @@ fn check_no_rows(
     Ok(())
 }
 
-/// Empties the index and the vectors of a place, which do not have the moved rows.
+/// Empties the index and the vectors of a place: they lack the moved rows, and are built anew later.
 fn forget_derived(work: &Work<'_>, tree: &Tree) -> Result<(), Error> {
     for derived in &description().derived_databases {
         let database = match tree.open_database(&derived.name, DatabaseKind::Derived, false) {
@@ -214,7 +215,7 @@ fn forget_derived(work: &Work<'_>, tree: &Tree) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens a kept database. `None` if it does not exist.
+/// Opens a database of primary data. `None` if it does not exist.
 fn opened(
     tree: &Tree,
     database: &DatabaseDescription,
@@ -242,7 +243,8 @@ fn has_anything(tree: &Tree, description: &PlaceDescription) -> Result<bool, Err
     Ok(description.is_family())
 }
 
-/// Notes the descriptions in a registry, which a database does not keep.
+/// Adds a note for each description in a registry: a database has no descriptions, so they are not
+/// moved.
 fn tell_of_descriptions(
     work: &mut Work<'_>,
     description: &PlaceDescription,

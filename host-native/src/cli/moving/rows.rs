@@ -8,11 +8,11 @@ use crate::storage::{Database, Dialect, Error, ErrorCode, Value};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// How far above the highest key a sequence is set, so that keys which writers of other tenants take at
-/// the same moment stay below.
+/// A sequence is set this far above the highest moved key. Writers of other tenants may take keys at
+/// the same moment: without the margin, the sequence could give those keys a second time.
 const MARGIN: i64 = 100;
 
-/// A database that is moved.
+/// The move of one database in one pass.
 pub(super) struct Moved<'a> {
     pub pass: Pass,
     pub source: Database,
@@ -33,7 +33,7 @@ pub(super) fn has_any(database: &Database, tables: &[Table]) -> Result<bool, Err
     Ok(false)
 }
 
-/// Whether a SQLite database has tables, but lacks some of these.
+/// Whether a SQLite database is that of another program: it has tables, but lacks some of `tables`.
 pub(super) fn is_foreign(database: &Database, tables: &[Table]) -> Result<bool, Error> {
     let existing = existing(database, tables)?;
     Ok(!existing.is_empty() && tables.iter().any(|table| !existing.contains(&table.name)))
@@ -79,7 +79,7 @@ impl Moved<'_> {
         Ok(())
     }
 
-    /// Reports tables and columns of the source that a move would leave out.
+    /// Reports tables, columns and ids of a SQLite source that cannot be moved.
     fn check_tables(&self, work: &mut Work<'_>, existing: &BTreeSet<String>) -> Result<(), Error> {
         let location = self.source.location();
         let known = |name: &&Table| existing.contains(&name.name);
@@ -231,7 +231,7 @@ impl Moved<'_> {
         })
     }
 
-    /// The highest id that a table of a SQLite source has counted. 0 if it counts none.
+    /// The highest id that SQLite has ever given in a table (`sqlite_sequence`). 0 if it counts none.
     fn counted(&self, table: &Table) -> Result<i64, Error> {
         if !has_sequences(&self.source)? {
             return Ok(0);
@@ -249,8 +249,8 @@ impl Moved<'_> {
         let highest = format!("SELECT max({}) FROM {}", quoted(key), quoted(&table.name));
         let mut highest = integer(&self.source, &highest, Vec::new())?;
         if target.dialect() == Dialect::Postgres {
-            // The check has refused higher ids. No file, not even one that has changed since, takes the ids
-            // of the other tenants.
+            // The check has refused ids above `MAX_ID`. The limit is applied again, since the file may
+            // have changed after the check.
             highest = highest.max(self.counted(table)?).min(MAX_ID);
             let sql = "SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM (SELECT pg_get_serial_sequence('agent_memory.' || \
                        quote_ident(?2), ?3)::regclass AS s) AS found \
@@ -303,7 +303,7 @@ fn compare_keys(one: &[Value], other: &[Value]) -> Ordering {
     let values = one.iter().zip(other).map(|pair| match pair {
         (Value::Integer(one), Value::Integer(other)) => one.cmp(other),
         (Value::Text(one), Value::Text(other)) => one.as_bytes().cmp(other.as_bytes()),
-        // The check of the source has reported other types.
+        // The check has reported keys of other types as problems.
         _ => Ordering::Equal,
     });
     values.fold(Ordering::Equal, Ordering::then)

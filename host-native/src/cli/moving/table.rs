@@ -7,11 +7,12 @@ use crate::storage::{Database, Dialect, Error, Statement, Value};
 /// The most rows of a page.
 pub(super) const PAGE: usize = 500;
 
-/// The most bytes of texts in one index: an entry of an index of PostgreSQL has at most 2,704.
+/// The most bytes that the texts of a row may have in one index. PostgreSQL's limit for an index entry
+/// is 2,704.
 const MAX_INDEXED: usize = 2_500;
 
-/// The highest id that is moved into a database. A sequence there counts the ids of all tenants, and tools
-/// accept ids below 2^53: this leaves as many ids for the others.
+/// The highest id that is moved into a database. All tenants share a sequence, and tools accept ids
+/// below 2^53: half of them are left for the other tenants.
 pub(super) const MAX_ID: i64 = 1 << 52;
 
 /// PostgreSQL's type of texts.
@@ -194,8 +195,8 @@ impl Table {
         self.key.iter().map(|at| row[*at].clone()).collect()
     }
 
-    /// Describes a row for people by what identifies it. `name` returns the name of the row to which a
-    /// column refers.
+    /// Describes a row for people by its identifying columns. `name` returns the name of the row to
+    /// which a column refers.
     pub fn shown(&self, row: &Row, name: impl Fn(&Reference, &Value) -> Option<String>) -> String {
         let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.len() > 100);
         let parts = self.columns.iter().zip(row).filter(|(column, value)| {

@@ -117,7 +117,8 @@ impl<'a> Work<'a> {
         transaction.commit()
     }
 
-    /// Prints a problem. With a problem, nothing is moved.
+    /// Prints a problem. A problem in the check prevents the move; in a later pass it ends the move
+    /// after the pass.
     pub fn problem(&mut self, problem: &str) {
         self.problems += 1;
         self.progress.clear();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-/// The toolsets to mount: all, and the one that a variable may leave out.
+/// The toolsets to mount. `memory` is named because a variable may leave it out of `all`.
 pub(in crate::cli) const ALL: [&str; 2] = ["all", "memory"];
 
 /// The tool that reads everything, and warns of what it cannot read.
@@ -40,7 +40,7 @@ pub(in crate::cli) fn unreadable(
             let read = serde_json::from_str(&answer).map(|Answer { warnings }| warnings);
             read.map_err(|error| Error::storage(format!("an answer cannot be read: {error}")))
         }
-        // Nothing is kept yet.
+        // An error that is not one of storage means that nothing is stored yet.
         Err(error) if Error::status_of(&error) != Error::STORAGE => Ok(Vec::new()),
         Err(error) => Err(Error::from_tool(error)),
     }

@@ -1,4 +1,4 @@
-//! Commands about the layered memory of an agent. Each calls tools of the core.
+//! Commands about the layers of an agent's memory. Each calls tools of the core.
 
 mod forget;
 mod show;

@@ -1,4 +1,4 @@
-//! The layers, open, and calls of their tools.
+//! The open memory with the layers, and calls of its tools.
 
 use crate::cli::Error;
 use crate::cli::answer::result_of;

@@ -1,11 +1,11 @@
-//! One call of a tool of this toolset, for a command.
+//! Calls a tool of this toolset for a command.
 
 use crate::cli::Error;
 use crate::cli::program::runtime;
 use crate::{AgentMemory, CallError};
 
-/// The tool's result as JSON. An error has the exit status of storage or usage errors, since the status
-/// for a tool's error means here that a search found nothing.
+/// The tool's result as JSON. A tool's error gets the exit status of storage or usage errors: the usual
+/// status of tool errors means here that a search found nothing.
 pub(super) fn ask(memory: &AgentMemory, tool: &str, arguments: &str) -> Result<String, Error> {
     let called = runtime()?.block_on(memory.call(tool, arguments));
     let outcome = called.map_err(|error| match error {

@@ -41,7 +41,7 @@ fn directory_of(event: &Value) -> Result<Option<&str>, Error> {
 pub(super) fn enter_directory(event: &Value) -> Result<(), Error> {
     let Some(directory) = directory_of(event)? else { return Ok(()) };
     std::env::set_current_dir(directory).map_err(|error| {
-        // Leaves the current directory, whose repository may not be that of the session.
+        // Leaves the current directory: its repository may be another one than that of the session.
         let _ = std::env::set_current_dir("/");
         Error::usage(format!("`{directory}` cannot be entered: {error}"))
     })
@@ -110,7 +110,7 @@ mod tests {
         let event = json!({ "cwd": "/a}\"", "b": [{}] });
         let text = format!("\u{feff} {event}");
         assert_eq!(read(text.as_bytes()), Ok(event.clone()));
-        // Byte by byte, and what follows is not read.
+        // Bytes that arrive one at a time. The bytes after the object are not read.
         let more = format!("{text}more");
         let slowly = more
             .as_bytes()

@@ -27,7 +27,7 @@ pub(super) struct Hit {
     section: Option<String>,
     date: Option<String>,
     passage: String,
-    /// How the hit was found, if it has no word of the query.
+    /// How the hit was found, if it has none of the query's words.
     found_by: Option<String>,
 }
 
@@ -38,7 +38,7 @@ enum Id {
     Text(String),
 }
 
-/// A hit with its passage below its place. With marks, both are styled.
+/// The text of a hit: its place, and the passage below. With `marks`, both are styled.
 pub(super) fn readable(hit: &Hit, marks: Option<&Marks>) -> String {
     let labelled = |label: &str, name: &Option<String>| {
         name.as_ref().map(|name| format!("{label}{}", visible(name)))

@@ -1,4 +1,4 @@
-//! The answers to a client that starts this program at an event of its own, which clients call a hook.
+//! Answers a client that starts this program at an event. Clients call such a command a hook.
 
 use super::deadline::Deadline;
 use super::event::{enter_directory, read_event};
@@ -15,15 +15,15 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long the event may take to arrive, and a record in all. Claude Code waits 1.5 s for its hooks
-/// when it ends.
+/// The time limit for the event to arrive, and for recording the session in all. Claude Code waits 1.5
+/// s for its hooks when it ends.
 const TIMEOUT: Duration = Duration::from_millis(1_400);
 
-/// The longest text in bytes of UTF-8. Claude Code gives a model 10,000 characters of a hook or else
-/// next to nothing, Codex about 2,500 tokens: no text of so many bytes is longer.
+/// The longest text, in bytes of UTF-8. Of a longer hook text, Claude Code passes almost nothing on
+/// (limit: 10,000 characters). Codex's limit is about 2,500 tokens.
 const MAX_TEXT: usize = 9_500;
 
-/// The least and the largest budget that are asked for.
+/// The smallest and the largest budget of a request, in tokens.
 const BUDGETS: (u32, u32) = (200, 2_300);
 
 /// The budget if none is given.
@@ -78,7 +78,8 @@ enum Event {
 }
 
 impl Hook {
-    /// Checks the arguments of a hook: a client would only say that it failed.
+    /// Checks the arguments of a hook before it is installed: later, a client would only say that the
+    /// hook failed.
     pub(in crate::cli) fn check(arguments: &[String]) -> Result<(), clap::Error> {
         let command = Hook::augment_args(clap::Command::new("hook"));
         command.try_get_matches_from(arguments).map(drop)
@@ -92,7 +93,8 @@ impl Hook {
                 event.err().iter().for_each(note);
                 self.tell()
             }
-            // The repository here need not be that of the session.
+            // Not recorded without a readable event: the repository here may be another one than that
+            // of the session.
             Event::PreCompact => event.and_then(|event| self.record(Ending::Cut, &event, deadline)),
             Event::SessionEnd => event.and_then(|event| self.record(Ending::End, &event, deadline)),
         };
@@ -100,7 +102,7 @@ impl Hook {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints what is remembered.
+    /// Prints the text about earlier work, for the start of a session.
     fn tell(&mut self) -> Result<(), Error> {
         let (least, most) = BUDGETS;
         self.request.budget = Some(self.request.budget.unwrap_or(USUAL_BUDGET).clamp(least, most));
@@ -108,7 +110,7 @@ impl Hook {
         print(&self.client.context(text.trim_end()).to_string())
     }
 
-    /// Adds a record to the log.
+    /// Adds a record of the session to the agent's log.
     fn record(&self, ending: Ending, event: &Value, deadline: Deadline) -> Result<(), Error> {
         let client = self.client.to_possible_value();
         let client = client.as_ref().map(PossibleValue::get_name).unwrap_or_default();
@@ -116,7 +118,7 @@ impl Hook {
         Session { client, ending, event, agent }.record(&self.reach, deadline)
     }
 
-    /// The text, with a budget that makes it as short as clients take it.
+    /// The text for the agent. Lowers the budget until the text is as short as clients accept.
     fn text(&mut self) -> Result<String, Error> {
         loop {
             let Resumed { text, warnings } = read(&self.request.ask(&self.reach)?)?;
@@ -134,8 +136,8 @@ fn note(error: &Error) {
     print_note(&visible(&format!("agent-memory: {error}")));
 }
 
-/// The text for an agent, which has to know what could not be read. No control character is for it.
-/// Warnings quote stored text, so they have a fence that nothing in them ends.
+/// The text for an agent, with the warnings about files that could not be read. Control characters are
+/// escaped. Warnings quote stored text, so they are in a fence that no text in them can end.
 fn with_warnings(text: &str, warnings: &[String]) -> String {
     let mut lines: Vec<String> = text.trim_end().lines().map(visible).collect();
     if !warnings.is_empty() {

@@ -1,5 +1,4 @@
-//! Reads JSON as clients write it: where a client has cut a text, it may have one half of a surrogate
-//! pair.
+//! Reads the JSON of clients. A client that cuts a text may leave one half of a surrogate pair.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Marks the words of a passage that are in the query, for readers only. The core itself ranks by stems.
+//! Marks the query's words in a passage, only for people who read it. The core ranks by stems instead.
 
 use clap::builder::styling::Style;
 

@@ -1,4 +1,5 @@
-//! Searching what is kept and going on with it, for people and for the hooks of clients.
+//! Commands that search the stored memories or resume earlier work, for people and for the hooks of
+//! clients.
 
 mod ask;
 mod deadline;
@@ -78,7 +79,7 @@ pub struct Search {
 
 impl Search {
     pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
-        // It is named because a variable may leave it out of `all`.
+        // `memory` is named because a variable may leave it out of `all`.
         let builder = self.reach.builder(builder().toolsets(["all", "memory"]))?;
         let memory = self.embedder.add(builder)?.build().map_err(Error::usage)?;
         let result = ask(&memory, TOOL, &self.arguments())?;

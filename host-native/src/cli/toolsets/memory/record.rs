@@ -1,4 +1,5 @@
-//! A short record of a session in the log of an agent, when its client cuts or ends it.
+//! A short record of a session in an agent's log, when the client cuts the session's context or ends
+//! it.
 
 use super::deadline::Deadline;
 use super::transcript::{self, Transcript};
@@ -13,20 +14,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The most characters of an id and of a reason. So no record has more than 300.
+/// The most characters of an id and of a reason. They keep a record below 300 characters.
 const MAX_ID: usize = 64;
 const MAX_REASON: usize = 32;
 
 /// How long the record waits for another writer, unless an option says otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// The section of the default schema that tells what was done.
+/// The section for finished work in the default schema.
 const SECTION: &str = "Discussion Summary";
 
-/// The template whose arguments name the agents of a repository and the days of their logs.
+/// The resource template of logs. Completing its arguments lists the agents of a repository and the
+/// days of their logs.
 const TEMPLATE: &str = "sessions://{agent}/{date}";
 
-/// What happens to a session.
+/// The event of a session that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The context of the session is about to be cut.
@@ -42,7 +44,7 @@ pub(super) struct Session<'a> {
     pub ending: Ending,
     /// The event as the client describes it.
     pub event: &'a Value,
-    /// The agent whose log gets the record. `None`: the only agent of the repository.
+    /// The agent whose log gets the record. `None` for the only agent of the repository.
     pub agent: Option<&'a str>,
 }
 
@@ -165,7 +167,7 @@ async fn values(
     answer::result_of(memory.complete(completion, Caller::default()).await)
 }
 
-/// The letters of an id.
+/// The letters, digits, `.`, `_` and `-` of a text, at most `longest`.
 fn plain(text: &str, longest: usize) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);
     text.chars().filter(is_plain).take(longest).collect()

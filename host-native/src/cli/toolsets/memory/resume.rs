@@ -77,7 +77,7 @@ impl Resume {
 impl Request {
     /// The tool's result.
     pub(super) fn ask(&self, reach: &Reach) -> Result<String, Error> {
-        // The toolset is named because a variable may leave it out of `all`.
+        // `memory` is named because a variable may leave it out of `all`.
         let builder = reach.builder(builder().toolsets(["all", "memory"]))?;
         let here = std::env::current_dir().ok();
         let main = here.and_then(|here| main_worktree_with_logs(&here));

@@ -19,12 +19,12 @@ const PATHS: [&str; 3] = ["file_path", "notebook_path", "path"];
 /// The lines of a patch of Codex that name a file.
 const PATCHED: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
 
-/// What is known of a session.
+/// Facts about a session from its transcript.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Transcript {
     /// The number of requests of the user.
     pub requests: usize,
-    /// The number of files that tools for editing named.
+    /// The number of files in calls of editing tools.
     pub files: usize,
     /// Whether the whole file was read, and each of its lines is valid JSON.
     pub is_whole: bool,
@@ -32,7 +32,7 @@ pub(super) struct Transcript {
 
 /// Reads the end of a transcript.
 pub(super) fn read(path: &Path) -> io::Result<Transcript> {
-    // A FIFO would wait for ever.
+    // Opening a FIFO could wait for ever.
     if !path.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
     }

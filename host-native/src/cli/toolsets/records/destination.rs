@@ -70,7 +70,7 @@ impl Destination {
         }
     }
 
-    /// The path of the file that is made, replaced or written to, if it has one.
+    /// The path of the file that the export creates, replaces or writes to, if there is one.
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
             Destination::Stream { file, .. } => file.as_deref(),
@@ -157,8 +157,8 @@ fn names(name: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// Whether the path is that of an open descriptor. Its file is written to and not replaced, since
-/// the program that opened it would not see the new file.
+/// Whether the path names an open descriptor. Such a file is written in place: the program that opened
+/// it would not see a file that replaces it.
 fn is_descriptor(name: &Path) -> bool {
     let parts: Option<Vec<&str>> = name.iter().map(OsStr::to_str).collect();
     let number = match parts.as_deref() {

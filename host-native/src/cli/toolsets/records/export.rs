@@ -89,7 +89,8 @@ impl Export {
     }
 }
 
-/// Checks that the file is not in the directory of the records: it could replace one of theirs.
+/// Checks that the file is not in the directory of the records, where it could replace one of its
+/// files.
 fn check_place(file: &Path, memory_dir: Option<PathBuf>) -> Result<(), Error> {
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     // If one of the directories does not exist, no file in it can be replaced.

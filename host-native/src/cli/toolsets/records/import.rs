@@ -190,7 +190,7 @@ impl Text {
         if line.is_empty() {
             return Ok(None);
         }
-        // Removed here, since the check for a complete first line would fail with it.
+        // The byte order mark is removed here: with it, the check for a complete first line would fail.
         if self.lines == 0 && line.starts_with(BYTE_ORDER_MARK) {
             line.drain(..BYTE_ORDER_MARK.len());
         }

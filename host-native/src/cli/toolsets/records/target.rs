@@ -1,4 +1,4 @@
-//! The agent of a command, with its records open, and pages of them.
+//! The agent of a command, its open records, and calls that work page by page.
 
 use crate::cli::Error;
 use crate::cli::answer::result_of;
@@ -10,7 +10,8 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-// The agent, and where its records are. (A doc comment would become the help of each command.)
+// The agent, and where its records are. No doc comment here: clap would show it as the help of each
+// command.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// The agent

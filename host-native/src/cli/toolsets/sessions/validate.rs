@@ -85,7 +85,7 @@ impl Validate {
         let mut cursor = None;
         let documents = loop {
             let page = runtime.block_on(page(&memory, &repository, cursor.as_deref()));
-            // Cleared before anything else is printed.
+            // The progress line is cleared before anything else is printed.
             progress.clear();
             let page = page?;
             if self.format == Format::Text && !page.findings.is_empty() {

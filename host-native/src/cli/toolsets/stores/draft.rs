@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// The name of the file with the version of the memory that the text replaces.
 const VERSION: &str = ".agent-memory-version";
 
-/// A copy in a directory of its own, since editors put files beside it. It stays until it is removed,
-/// so that an error loses no text.
+/// A copy in a directory of its own, since editors create files beside it. It is removed only on
+/// request, so that an error loses no text.
 pub(super) struct Draft {
     directory: PathBuf,
     file: PathBuf,
@@ -44,7 +44,7 @@ impl Draft {
         &self.file
     }
 
-    /// Keeps the version that the text replaces.
+    /// Writes down the version of the memory that the text replaces.
     pub(super) fn set_version(&self, version: &str) -> io::Result<()> {
         write(&self.directory.join(VERSION), version)
     }
@@ -53,7 +53,7 @@ impl Draft {
         read(&self.file).map_err(Error::tool)
     }
 
-    /// Whether it has this text, so that nothing is lost with it.
+    /// Whether the copy has exactly this text. Then it can be removed without loss.
     pub(super) fn has(&self, text: &str) -> bool {
         fs::read(&self.file).is_ok_and(|bytes| bytes == text.as_bytes())
     }

@@ -88,8 +88,8 @@ impl Edit {
         target.call("get_memory_file", &json!({"store": self.name, "path": self.path}))
     }
 
-    /// The error of a text that was not written. If the memory has changed since it was read, the next
-    /// edit of the text replaces the memory as it is now.
+    /// The error for a text that was not written. If the memory has changed since it was read, the
+    /// draft gets its new version: the next edit then replaces the changed memory.
     fn refused(&self, error: Error, target: &Open, draft: &Draft, version: &str) -> Error {
         let Ok(current) = self.file(target) else { return self.kept(error, draft) };
         if current.version == version || draft.set_version(&current.version).is_err() {
@@ -102,7 +102,7 @@ impl Edit {
         self.kept(error.adding(&compare), draft)
     }
 
-    /// The error with the place of the text.
+    /// Adds the path of the kept text to the error.
     fn kept(&self, error: Error, draft: &Draft) -> Error {
         let file = draft.file().display();
         error.adding(&format!(

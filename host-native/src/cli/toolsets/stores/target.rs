@@ -1,4 +1,4 @@
-//! The stores of a command, their registry, and calls of their tools.
+//! The open stores of a command, changes of their registry, and calls of tools.
 
 use crate::cli::Error;
 use crate::cli::answer::result_of;
@@ -13,7 +13,8 @@ use serde_json::Value;
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
 
-// Where the stores are, and how to write. (A doc comment would become the help of each command.)
+// Where the stores are, and how to write. No doc comment here: clap would show it as the help of each
+// command.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     #[command(flatten)]
@@ -28,7 +29,7 @@ pub(super) struct Target {
 
 const TOOLSET: &str = "stores";
 
-/// The label of the family of stores.
+/// The label of the place group of stores.
 pub(super) const PLACE: &str = "stores";
 
 /// The settings of this toolset only.
