@@ -84,8 +84,8 @@ impl Mark {
     }
 
     /// Removes the temporary files of other plugins from the directory of documents with this `path`,
-    /// once for each directory. Once is enough: a plugin that has passed its last check had written its
-    /// temporary files before this plugin took the place over.
+    /// once for each directory. Once is enough: a plugin that writes temporary files later fails its
+    /// check before it renames them.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ mod tests {
         is_refused(&first);
         second.check("notes").unwrap();
         is_refused(&first);
-        // The first one is opened again.
+        // The first plugin opens the place again.
         let third = take(&directory, 5);
         third.check("notes").unwrap();
         is_refused(&second);

@@ -23,8 +23,7 @@ mod bindings {
 
 use bindings::agent_memory::file_system::file_system as host;
 
-/// Converts the host's name of an error. A name that neither this crate nor a message tells apart
-/// becomes `EIO`.
+/// Converts the host's name of an error. A name that this crate does not know becomes `EIO`.
 fn errno(name: String) -> Errno {
     match name.as_str() {
         "EACCES" => Errno::ACCESS,
@@ -121,7 +120,7 @@ impl Directory {
         }
     }
 
-    /// The facts of a file, or `None` if nothing exists under this name.
+    /// The metadata and the change time of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         let mut found = self.0.look(&[name]).map_err(errno)?;
         Ok(found.pop().flatten().map(Facts::from))
@@ -220,7 +219,7 @@ impl File {
         self.sync_data()
     }
 
-    /// Fails: only plugins set times.
+    /// Always fails: only a plugin sets the time of a file, and no plugin has an imported file system.
     pub fn set_modified(&self, _: SystemTime) -> io::Result<()> {
         Err(Errno::NOSYS.into())
     }

@@ -1,4 +1,4 @@
-//! Tests of changes by others between the stages of a commit.
+//! Tests in which an editor or another program changes something between two stages of a commit.
 
 use crate::commit::*;
 use std::path::{Path, PathBuf};
