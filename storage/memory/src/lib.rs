@@ -20,13 +20,13 @@ pub use self::documents::{Lock, MemoryStorage};
 #[derive(Debug, Default)]
 pub struct InMemoryStorage {
     documents: MemoryStorage,
-    /// The kept database of the first place that has one.
+    /// The kept database (with data of the user) of the first place that has one.
     kept: SqlDatabase,
     owners: Arc<Mutex<Owners>>,
     derived: Arc<Mutex<Derived>>,
 }
 
-/// The derived databases by their place and name.
+/// The derived databases, such as search indexes, by their place and name.
 type Derived = BTreeMap<(Place, String), SqlDatabase>;
 
 /// The places with kept databases.
@@ -104,7 +104,7 @@ impl InMemoryStorage {
         database
     }
 
-    /// A derived database.
+    /// The derived database of a place with this name, for the current call.
     fn derived(&self, place: &Place, name: &str) -> SqlDatabase {
         let mut derived = mutex::locked(&self.derived);
         let database = derived.entry((place.clone(), name.to_owned())).or_default();
