@@ -19,8 +19,8 @@ pub struct Database(pub(super) Arc<Session>);
 impl Database {
     /// Opens a database of a place. With `create`, creates a missing one.
     ///
-    /// A kept database is a file in `directory`, which the caller grants. A derived database is a
-    /// file beside the lock.
+    /// A kept database is a file in `directory`, which the caller grants. A derived database, such as a
+    /// search index, is a file in the lock directory.
     ///
     /// # Errors
     ///
