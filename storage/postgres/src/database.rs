@@ -62,8 +62,8 @@ impl Database {
     ///
     /// `nested` during a transaction; `busy` if the database cannot be reached now; `permission`, `io`.
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
-        // A transaction of a derived database never waits for another connection, so it needs no right
-        // to wait.
+        // A transaction of a derived database never waits for another connection, so it needs no permit
+        // to hold its connection while it waits.
         self.begin_snapshot(self.0.derived.is_none()).await
     }
 
@@ -114,7 +114,7 @@ impl Database {
         Ok(Transaction::new(&self.0, claim, held, holder))
     }
 
-    /// Begins a transaction that writes, under a lock. It is the database transaction that holds the
+    /// Begins a transaction that writes, under a lock. It uses the database transaction that holds the
     /// lock. If a commit has released the lock, it is taken anew.
     ///
     /// # Errors

@@ -86,7 +86,7 @@ impl Lock {
                 self.server.pool().close_idle();
                 find_out(&self.server, &key).await?;
             }
-            // After an error of a row, COMMIT has rolled back.
+            // After an error of an inserted row, COMMIT has rolled back.
             Ok(Err(error)) => return Err(self.refused(&error)),
         }
         if let Some(key) = &self.key {

@@ -60,7 +60,8 @@ struct Tenant {
     /// The number of the tenant whose rows row-level security lets through: the same number, except in
     /// tests.
     let_through: i64,
-    /// The places of groups that are known to exist. Places are never removed.
+    /// A cache of the keys of existing places of groups. Places are never removed, so it never becomes
+    /// wrong.
     known: Mutex<BTreeSet<String>>,
 }
 
@@ -205,7 +206,7 @@ impl Server {
         sql: &str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, InsertError> {
-        // This first statement finds a connection that has died meanwhile.
+        // Finds and replaces a dead connection first, because the insert cannot be repeated.
         self.rows("SELECT 1::smallint", &[]).await?;
         let mut connection = self.connection().await?;
         let rows = self.alone(&mut connection, sql, parameters);
@@ -270,7 +271,7 @@ impl Server {
         let sql = sql.to_owned();
         self.wait(async move {
             let mut connection = server.connection().await?;
-            // If the statement fails within a transaction of its own, the transaction is rolled back.
+            // The statement may begin a transaction. If it then fails, the transaction is rolled back.
             connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
             connection.in_transaction = done.is_err();

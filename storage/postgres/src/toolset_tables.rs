@@ -89,8 +89,8 @@ END
 $$;
 "#;
 
-/// Makes what the schema of version `before` lacks, in the open transaction: the functions, then the
-/// tables by the statements of the toolsets, then the views.
+/// Adds the objects that the schema of version `before` lacks, in the open transaction: the functions,
+/// then the tables by the statements of the toolsets, then the views.
 pub(crate) async fn make(
     client: &Client,
     before: i32,

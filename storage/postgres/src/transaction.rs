@@ -95,7 +95,7 @@ impl Transaction {
         done
     }
 
-    /// Rolls back the transaction if it is open. Afterwards the lock can have another one.
+    /// Rolls back the transaction if it is open. Afterwards, another transaction can use the lock.
     fn end(&self) {
         if let Held::Derived(state) = &self.held {
             let state = state.clone();
@@ -104,7 +104,8 @@ impl Transaction {
         }
         match self.held.state().try_lock() {
             Ok(mut state) => state.end_rows(),
-            // The state is locked while documents are read with the connection of the lock.
+            // The state is locked while documents are read with the connection of the lock. So a task
+            // ends the transaction as soon as they are read.
             Err(_) => {
                 let held = self.held.clone();
                 self.session.server.spawn(async move {
