@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
-// The default import, since an older Node has no `zstdDecompress`: it has to reach the check in `node-version.ts`.
+// Imports the default export. In an older Node, an import of `zstdDecompress` itself would fail before
+// the check in `node-version.ts`.
 import zlib from 'node:zlib'
 import { limitLinearMemory } from './linear-memory.ts'
 

@@ -10,7 +10,7 @@ import { emptyDirectory } from './fixtures/scratch.ts'
 import { newPlaces } from './fixtures/places.ts'
 import { settled, settledIn } from './fixtures/toolsets.ts'
 
-/** What the component of files has granted, by label. */
+/** The grants of the component of files, by label. */
 interface Granted {
   wanted: [wanted: { label: string; members: object | null }, resolved: Resolved | null][]
   missing: [label: string, message: string][]

@@ -18,7 +18,8 @@ import { copy, put, remove, thrown, tree, version } from '../fixtures/changes.ts
 import { newPlaces, openPlace, openRepository, restored } from '../fixtures/places.ts'
 import { emptyDirectory, emptyRepository, intercept, repositoryFile, write } from '../fixtures/scratch.ts'
 
-// The rules of documents are tested with `storage/files`. These are for what Node lends: files, and a second instance.
+// The tests of `storage/files` cover the rules for documents. These cover Node's part: its file system,
+// and grants that are restored in a second instance.
 
 const isLinux = process.platform === 'linux'
 

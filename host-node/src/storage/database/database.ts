@@ -170,7 +170,7 @@ export class Database {
     }, wait)
   }
 
-  /** Rolls back. Closes the connection if that fails, which also releases the lock. */
+  /** Rolls back. If that fails, closes the connection, which also releases SQLite's lock. */
   #rollBack(): void {
     if (this.#connection?.rollBack() === false) this.close()
   }
