@@ -127,7 +127,7 @@ impl Running {
 }
 
 impl Running {
-    /// Begins a request with a number.
+    /// Begins a request. Its answer becomes a message with this number.
     pub(crate) fn begin(
         runtime: &Handle,
         asked: Asked,
