@@ -278,7 +278,7 @@ class OpenAgentMemory implements AgentMemory {
    */
   async #run(asked: Asked, { guestTime, isReadOnly, context }: How): Promise<Answer> {
     let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
-    // A read-only call has no ticket at first. It gets one if it wants a lock all the same.
+    // A read-only call has no ticket at first. It gets one if it then wants a lock.
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
       for (let isUrgent = false; ; isUrgent = true) {

@@ -52,7 +52,7 @@ export interface PlaceDescription {
   readonly label: string
   readonly kind: 'directory' | 'file' | 'family'
   readonly is_private: boolean
-  /** The setting that gives its path. For a family, the path is that of the registry. */
+  /** The setting that gives its path. For a family, this is the path of the registry. */
   readonly setting?: string
   /**
    * The default path. `~/` at its beginning stands for the home directory, `data:` for the data directory, and `config:`

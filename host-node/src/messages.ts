@@ -16,7 +16,7 @@ export interface MemorySettings {
   readonly memoryLimit: number
   /** The core modules of the component of files. */
   readonly filesModules: Modules
-  /** The grants of places, in the form of the component of files. */
+  /** The grants of places, as a text that the component of files has made. */
   readonly grants: string
   readonly durability: Durability
   readonly lockTimeout: LockTimeout

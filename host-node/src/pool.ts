@@ -219,7 +219,10 @@ class PoolWorker {
     this.#scheduleCheck(Math.min(job.guestTime, member.statementTime))
   }
 
-  /** Closes what the worker has open for a memory. Waits until it is closed, unless the worker is busy with a job. */
+  /**
+   * Closes the databases and places that the worker has open for a memory. Waits until they are closed,
+   * unless the worker is busy with a job.
+   */
   async forget(member: PoolMember): Promise<void> {
     if (!this.#known.delete(member)) return
     const { isIdle } = this

@@ -19,7 +19,8 @@ import {
   testProgram,
 } from './fixtures/scratch.ts'
 
-// The component of `tests/guests` has the same WIT world as the product's. Its tools misbehave.
+// The component of `tests/guests` has the same WIT world as the component of the product. Its tools
+// misbehave.
 const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_guests.wasm')
 const transpiled = repositoryFile('target/host-node-guests/')
 

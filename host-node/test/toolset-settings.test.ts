@@ -25,7 +25,10 @@ function grants(options?: Partial<ComponentOptions>): Granted {
   return JSON.parse(places.run((files) => files.grants()))
 }
 
-/** The path of each place by its label, for a family that of the registry; undefined if it is not granted. */
+/**
+ * The path of each place by its label; for a family, the path of its registry. Undefined if it is not
+ * granted.
+ */
 function granted(options?: Partial<ComponentOptions>): Record<string, string | undefined> {
   const { wanted, missing } = grants(options)
   const pathOf = (resolved: Resolved | null) => {

@@ -120,7 +120,7 @@ pub(crate) struct Running(AbortHandle);
 
 #[pymethods]
 impl Running {
-    /// Cancels the request. A message with its answer may come all the same.
+    /// Cancels the request. A message with its answer may still come.
     fn cancel(&self) {
         self.0.abort();
     }

@@ -12,9 +12,12 @@ const lockPoll = 1
 
 /** The timeouts of a writer that waits for the lock, in milliseconds. */
 export interface LockTimeout {
-  /** At the head of the queue. */
+  /** How long it waits at the head of the queue. */
   readonly atHead: number
-  /** In all, from the moment when the call first wants the lock. The wait within the process counts. */
+  /**
+   * How long it waits in all, from the moment when the call first wants the lock. The wait within the
+   * process counts.
+   */
   readonly total: number
 }
 

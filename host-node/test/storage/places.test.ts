@@ -225,7 +225,7 @@ const invalidName = Buffer.from([0xff])
 /** The name that the bytes would get if they were decoded with replacement characters. */
 const decoded = '\ufffd'
 
-/** Makes a directory whose name is no UTF-8, and a symbolic link to it. */
+/** Makes a directory whose name is not UTF-8, and a symbolic link to it. */
 function makeLinked(base: string, link: string): void {
   const path = Buffer.concat([Buffer.from(`${base}/`), invalidName])
   mkdirSync(path)

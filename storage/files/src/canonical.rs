@@ -102,7 +102,7 @@ pub fn verbatim(canonical: &Path) -> PathBuf {
     }
 }
 
-/// Whether an open file is the one at a canonical path. False if a link led to it.
+/// Whether an open file is the file at the path `canonical`. False if a link led to it.
 #[cfg(windows)]
 pub fn is_at(file: std::os::windows::io::RawHandle, canonical: &Path) -> bool {
     use windows_sys::Win32::Storage::FileSystem::{

@@ -62,7 +62,7 @@ pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
 /// # Errors
 ///
 /// Those of [`check_for_plugins`] and of [`Mark::check`]; `no-space`; `io`, also if the file system
-/// keeps no times.
+/// does not keep the times of files.
 pub fn claim_for_plugins(directory: &Directory, mark: &Mark, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     loop {

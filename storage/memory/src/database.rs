@@ -57,7 +57,8 @@ impl Shared {
 pub struct Image {
     /// The bytes of the database as a file.
     bytes: Vec<u8>,
-    /// All rows as text, one a line. Images are compared by it: files with the same rows can differ.
+    /// All rows as text, one a line. Images are compared by this text: files with the same rows can
+    /// differ.
     rows: String,
 }
 
@@ -316,7 +317,7 @@ struct OpenTransaction<'a> {
     is_committed: Cell<bool>,
     /// Set if the transaction runs in a copy.
     scoped: Option<Scoped<'a>>,
-    // Released after the transaction has ended.
+    // The last field, so that the lock is released after the transaction has ended.
     lock: Option<Arc<Lock>>,
 }
 

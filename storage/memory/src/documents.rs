@@ -38,7 +38,7 @@ struct Shared {
     locks: Arc<Locks>,
 }
 
-/// The locks of a call.
+/// The state of a call: its lock, its writer and its transaction.
 #[derive(Debug, Default)]
 struct Call {
     /// The place that the call locked first. It may lock no other.

@@ -43,9 +43,10 @@ impl InMemoryStorage {
         Self::default()
     }
 
-    /// Empty storage like a server: see [`MemoryStorage::like_a_server`]. Transactions in different scopes
-    /// of a kept database are open at once, each in a copy of it. It panics if two scopes change one row
-    /// or one document, at once or one after the other, unless a writer of the whole place came between.
+    /// Empty storage like a server: see [`MemoryStorage::like_a_server`]. Transactions in different
+    /// scopes of a kept database can be open at the same time, each in a copy of it. It panics if two
+    /// scopes change one row or one document, at once or one after the other, unless a writer of the
+    /// whole place came between.
     pub fn like_a_server() -> Self {
         Self { documents: MemoryStorage::like_a_server(), ..Self::default() }
     }

@@ -68,7 +68,7 @@ impl Database {
     }
 
     /// Begins a transaction that reads one snapshot, in a call that has a lock. The lock already has
-    /// the right to hold a connection while it waits.
+    /// the permit to hold a connection while the call waits.
     ///
     /// # Errors
     ///
@@ -83,9 +83,9 @@ impl Database {
         self.begin_alone(begin, until, needs_right, Held::Read).await
     }
 
-    /// Begins a transaction on a connection of its own. `until` is the deadline for getting a free
-    /// connection. The transaction needs the right to hold a connection while it waits if its call may
-    /// ask for another connection meanwhile.
+    /// Begins a transaction on its own connection. `until` is the deadline for getting a free
+    /// connection. If the call may ask for another connection meanwhile, the transaction needs the
+    /// permit to hold its connection while the call waits.
     pub(crate) async fn begin_alone(
         &self,
         begin: String,
@@ -156,7 +156,7 @@ impl Database {
     }
 }
 
-/// Runs a query in a transaction of its own, in one round trip.
+/// Runs a query in its own transaction, in one round trip.
 async fn query_alone(
     connection: &mut Connection,
     begin: &str,

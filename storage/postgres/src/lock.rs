@@ -90,8 +90,8 @@ impl Lock {
         self.server.statement_time() + NETWORK_TIME
     }
 
-    /// The statements that begin a transaction and lock the row of the place, then that of the scope.
-    /// They take one round trip.
+    /// The statements that begin a transaction and lock the row of the place, then the row of the
+    /// scope. They take one round trip.
     ///
     /// Writers of scopes share the row of the place; a writer of the whole place needs it alone.
     /// PostgreSQL lets further writers share it meanwhile, so that writer could wait for ever. So it

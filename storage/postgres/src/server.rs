@@ -109,7 +109,7 @@ impl Server {
     }
 
     /// The same database, but row-level security lets only the rows of the tenant `let_through`
-    /// through, while statements select those of this tenant. For tests of row-level security.
+    /// through, while statements select the rows of this tenant. For tests of row-level security.
     #[doc(hidden)]
     pub fn mistaken(&self, let_through: i64) -> Self {
         Self { shared: self.shared.clone(), tenant: Tenant::new(self.tenant(), let_through) }
@@ -322,7 +322,7 @@ impl Server {
         self.pool().connection(self.until()).await
     }
 
-    /// Runs a statement in a transaction of its own. BEGIN, the statement and COMMIT are sent together, so
+    /// Runs a statement in its own transaction. BEGIN, the statement and COMMIT are sent together, so
     /// that it takes one round trip.
     pub(crate) async fn alone(
         &self,

@@ -1,4 +1,4 @@
-//! One statement of a toolset: what is refused before it is sent, and its rows.
+//! One statement of a toolset: the checks before it is sent, and reading its rows.
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -23,19 +23,19 @@ pub struct Transaction {
     session: Arc<Session>,
     held: Held,
     status: Mutex<Status>,
-    /// The right to hold a connection while the call waits for another one, if the transaction has a
-    /// connection of its own and needs the right.
+    /// The permit to hold a connection while the call waits for another one. `None` if the transaction
+    /// needs no permit.
     _holder: Option<OwnedSemaphorePermit>,
 }
 
 /// The connection of a transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Held {
-    /// A connection of its own, for a transaction that reads.
+    /// The transaction's own connection: the transaction only reads.
     Read(Arc<AsyncMutex<State>>),
-    /// A connection of its own, for a transaction that changes a derived database.
+    /// The transaction's own connection: the transaction changes a derived database.
     Derived(Arc<AsyncMutex<State>>),
-    /// The connection of the lock, for a transaction that changes a kept database.
+    /// The connection of the lock: the transaction changes a kept database.
     Write(Arc<Lock>),
 }
 

@@ -183,7 +183,7 @@ impl Session {
     }
 }
 
-/// Whether SQLite says that the file is no database.
+/// Whether SQLite says that the file is not a database, or is corrupted.
 fn is_unreadable(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ffi::ErrorCode::NotADatabase | ffi::ErrorCode::DatabaseCorrupt))

@@ -84,7 +84,7 @@ pub struct Directory(Arc<host::Directory>);
 impl Directory {
     /// Opens a canonical path. Fails if the path now has a symbolic link.
     pub fn open(path: &Path) -> Result<Self, Errno> {
-        // The host compares the path as a text, so it has no `/` at its end.
+        // Removes a `/` at the end, because the host compares the path as a text.
         let path = path.components().as_path().to_str().ok_or(Errno::INVAL)?;
         Ok(Directory(Arc::new(host::open_directory(path).map_err(errno)?)))
     }
@@ -260,7 +260,7 @@ pub(crate) fn canonical(path: &str) -> Result<Vec<u8>, Errno> {
     host::canonical(path).map_err(errno)
 }
 
-/// The kind of what exists at a path; with `follow`, of what a symbolic link there leads to.
+/// The kind of the file or directory at a path. With `follow`, follows a symbolic link there.
 ///
 /// # Errors
 ///

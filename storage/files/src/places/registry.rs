@@ -23,7 +23,7 @@ pub trait RegistryFormat: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message for a person if the text is no registry.
+    /// A message for a person if the text is not a registry.
     fn parse(&self, text: &str) -> Result<String, String>;
 
     /// The text after one change: `{"add": {"name", "path", "description"?}}` or `{"remove":
@@ -31,7 +31,7 @@ pub trait RegistryFormat: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message for a person if the text is no registry or the change is impossible.
+    /// A message for a person if the text is not a registry or the change is impossible.
     fn edit(&self, text: &str, change: &str) -> Result<String, String>;
 
     /// Tells a person about a part of a registry that is ignored.

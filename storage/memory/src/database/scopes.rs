@@ -43,7 +43,7 @@ impl Scopes {
     ///
     /// # Panics
     ///
-    /// If another scope has written the same rows, at once or before.
+    /// If another scope has written the same rows, at the same time or before.
     pub fn bring_in(
         &mut self,
         copy: &mut Option<Connection>,

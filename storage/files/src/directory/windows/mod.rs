@@ -262,7 +262,7 @@ impl Directory {
         let mut buffer = vec![0u64; LISTED_BYTES / size_of::<u64>()];
         loop {
             let mut status = IO_STATUS_BLOCK::default();
-            // SAFETY: all pointers outlive the call, and the length is that of the buffer.
+            // SAFETY: all pointers outlive the call, and the length is the buffer's.
             let listed = unsafe {
                 nt::NtQueryDirectoryFile(
                     handle.as_raw_handle(),

@@ -14,7 +14,7 @@ use crate::errno::{Errno, errno_of};
 /// A security descriptor of the system, which is never freed.
 struct Descriptor(*const c_void);
 
-// SAFETY: nothing writes to it.
+// SAFETY: nothing writes to the descriptor.
 unsafe impl Send for Descriptor {}
 // SAFETY: as above.
 unsafe impl Sync for Descriptor {}
