@@ -1,7 +1,7 @@
 // Reads requests as lines of JSON from standard input, and answers each with a line:
-//     {"open": MemoryOptions}         {} or {"failure"}; closes the memory that is open before
+//     {"open": MemoryOptions}         {} or {"failure"}; first closes the open memory
 //     {"open", "summarises": true}    the same; a summary is the memories, joined by blanks
-//     {"open", "reach": Reach}        the same for a caller that reaches no more
+//     {"open", "reach": Reach}        the same, as a view with this reach
 //     {"tools": true}                 {"result"}: the tools of the open memory
 //     {"close": true}                 {}
 //     {"all": [REQUEST, ...]}         makes the requests concurrently; a list of their answers

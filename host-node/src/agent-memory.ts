@@ -21,7 +21,8 @@ import { type Ticket, WaitQueue } from './wait-queue.ts'
 
 /** Opens a memory of a component. It starts no thread: worker threads start with the first call. */
 export async function openComponent(component: Component, options: ComponentOptions): Promise<AgentMemory> {
-  // The component of files is needed now, to grant places; the memory component only at the first call.
+  // The component of files is needed now, because it grants the places. The memory component, which has
+  // the tools, is needed only at the first call.
   const compiledFiles = await load(() => filesCache.compile(filesMemory))
   const places = new Places(instantiateFiles as unknown as InstantiatePlaces, compiledFiles, noCalls)
   const resolved = resolveOptions(component.description, options, places)
@@ -39,10 +40,16 @@ export async function openComponent(component: Component, options: ComponentOpti
 
 const filesCache = new ModuleCache(filesModules)
 
-/** The maximum linear memory of the component of files, in bytes. The component holds at most one commit. */
+/**
+ * The maximum linear memory of the component of files, in bytes. The component holds at most the
+ * changes of one commit.
+ */
 const filesMemory = 512 * 1024 * 1024
 
-/** The host functions of the component of files on the main thread, which grants places and never opens them. */
+/**
+ * The functions that the component of files imports, on the main thread. They do nothing: the main
+ * thread grants places, but opens none.
+ */
 const noCalls: PlacesHost = {
   isHeld: () => false,
   parseRegistry: () => '{}',
@@ -221,8 +228,8 @@ class OpenAgentMemory implements AgentMemory {
   }
 
   /**
-   * Runs a request of the program, and counts it as running until it ends. Rejects if the memory is closed. The part of
-   * `run` before its first `await` runs at once.
+   * Runs a request of the program, and counts it as running until it ends. Rejects if the memory is
+   * closed. The part of `run` before its first `await` runs at once, so calls keep their order.
    */
   async #receive<T>(run: () => Promise<T>): Promise<T> {
     const whole = this.#whole
@@ -265,12 +272,13 @@ class OpenAgentMemory implements AgentMemory {
   }
 
   /**
-   * Runs a request, again each time a lock is not free yet. The part before the first `await` runs when the call is
-   * made, so that the numbers, times and tickets of calls are in the order of the calls.
+   * Runs a request. If a lock is not free yet, waits for it and runs the request again. The part before
+   * the first `await` runs when the call is made, so that the numbers, times and tickets of calls are
+   * in the order of the calls.
    */
   async #run(asked: Asked, { guestTime, isReadOnly, context }: How): Promise<Answer> {
     let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
-    // A read-only call has no ticket at first. It gets one if it wants a lock all the same.
+    // A read-only call has no ticket at first. It gets one if it then wants a lock.
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
       for (let isUrgent = false; ; isUrgent = true) {

@@ -17,7 +17,10 @@ export interface Toolset {
   readonly resources: readonly Resource[]
   readonly resource_templates: readonly ResourceTemplate[]
   readonly prompts: readonly Prompt[]
-  /** A boolean setting. If it is there, the toolset is mounted with any other, unless that setting is true. */
+  /**
+   * The name of a boolean setting. If it is given, the toolset is mounted along with any other toolset,
+   * unless the setting is true.
+   */
   readonly left_out_by?: string
 }
 
@@ -49,7 +52,7 @@ export interface PlaceDescription {
   readonly label: string
   readonly kind: 'directory' | 'file' | 'family'
   readonly is_private: boolean
-  /** The setting that gives its path. For a family, the path is that of the registry. */
+  /** The setting that gives its path. For a family, this is the path of the registry. */
   readonly setting?: string
   /**
    * The default path. `~/` at its beginning stands for the home directory, `data:` for the data directory, and `config:`
@@ -76,8 +79,9 @@ export interface Lists {
 }
 
 /**
- * The toolsets with these names. `all` stands for every toolset. Without names: those that are mounted by default. With
- * any of them, also each toolset that could be left out and is not.
+ * The toolsets with these names. `all` stands for every toolset. Without names: the toolsets that are
+ * mounted by default. If any toolset is mounted, also each toolset with `left_out_by` whose setting
+ * does not leave it out.
  */
 export function mountedToolsets(
   { toolsets }: Description,

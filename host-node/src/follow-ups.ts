@@ -14,7 +14,10 @@ export interface StoredFollowUps {
 export interface FollowUpTimes {
   /** How long a function has for one summary, or for the vectors of one batch. */
   readonly summary: number
-  /** The lease of a follow-up, and the time between two polls for left follow-ups. Longer than twice `summary`. */
+  /**
+   * How long a follow-up is claimed, and the time between two polls for follow-ups that were left in
+   * storage. Longer than twice `summary`.
+   */
   readonly lease: number
   /** How long `close` waits. */
   readonly close: number
@@ -28,7 +31,8 @@ export interface FollowUpTimes {
 const defaultTimes: FollowUpTimes = { summary: 30_000, lease: 90_000, close: 5_000, pauses: [1_000, 4_000, 15_000] }
 
 /**
- * Carries out follow-ups after their calls were answered: asks the program's functions for summaries and for vectors.
+ * Carries out follow-ups: work that a call left for a model. After the call was answered, asks the
+ * program's functions for summaries and for vectors.
  *
  * Its timers do not keep the process alive. Follow-ups that are not carried out stay in storage, for the next process.
  */
@@ -38,7 +42,7 @@ export class FollowUps {
   readonly #embedder: Embedder | undefined
   readonly #times: FollowUpTimes
   readonly #inProgress = new Set<Promise<void>>()
-  /** The controllers that abort the running questions to the functions. */
+  /** The controllers that abort the functions that are running. */
   readonly #controllers = new Set<AbortController>()
   /** Ends the pauses when the memory is closed. */
   readonly #closing = new AbortController()

@@ -38,7 +38,7 @@ function limitInPlace(section: Uint8Array, pages: number): boolean {
   return true
 }
 
-/** The length of the longest limit in bytes: that of 65,536 pages. */
+/** The length of the longest encoded limit in bytes: the limit of 65,536 pages. */
 const maxLength = 3
 
 function padded(value: number): number[] {

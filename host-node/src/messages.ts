@@ -9,14 +9,14 @@ import type { LockTimeout } from './storage/lock.ts'
 import type { Durability } from './durability.ts'
 import type { SentZone } from './time-zone.ts'
 
-/** What a worker needs to serve the calls of one memory. */
+/** The settings with which a worker serves the calls of one memory. */
 export interface MemorySettings {
   readonly modules: Modules
   /** The maximum linear memory in bytes. The modules are compiled with this limit. */
   readonly memoryLimit: number
   /** The core modules of the component of files. */
   readonly filesModules: Modules
-  /** The grants of places, in the form of the component of files. */
+  /** The grants of places, as a text that the component of files has made. */
   readonly grants: string
   readonly durability: Durability
   readonly lockTimeout: LockTimeout
@@ -32,7 +32,10 @@ export type Message =
   /** The worker closes everything that it has open for a memory, and reports `closed`. */
   | { readonly kind: 'close'; readonly memory: number }
 
-/** A request without its context: a function of the toolbox and its arguments. */
+/**
+ * A request without its context: an exported function of the component (`wit/toolbox`) and its
+ * arguments.
+ */
 export type Asked =
   | { readonly kind: 'call-tool'; readonly name: string; readonly arguments: string }
   | { readonly kind: 'read-resource'; readonly uri: string }
@@ -69,7 +72,7 @@ export type Report =
   | { readonly kind: 'wants-lock'; readonly lock: string }
   /** A call with `mayLock` takes the lock of a place, for the first time in this run. It does not wait for a reply. */
   | { readonly kind: 'takes-lock'; readonly lock: string }
-  /** The call is the next of this process for its lock, which another process or program has. */
+  /** No call of this process is before this one, but another process or program holds its lock. */
   | { readonly kind: 'waits-for-lock' }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   /** The component refused the request: the name or the arguments are wrong. */

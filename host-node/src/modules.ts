@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
-// The default import, since an older Node has no `zstdDecompress`: it has to reach the check in `node-version.ts`.
+// Imports the default export. In an older Node, an import of `zstdDecompress` itself would fail before
+// the check in `node-version.ts`.
 import zlib from 'node:zlib'
 import { limitLinearMemory } from './linear-memory.ts'
 
@@ -12,7 +13,10 @@ export type EmbeddedModules = Readonly<Record<string, string>>
 /** The number of cached compilations of a component. Each is for another limit of linear memory. */
 const maxCached = 4
 
-/** Compiles the core modules of a component. All memories share them, and the code that V8 has optimized. */
+/**
+ * Compiles the core modules of a component. All memories share the compiled modules, and the code that
+ * V8 has optimized for them.
+ */
 export class ModuleCache {
   readonly #embedded: EmbeddedModules
   /** The compiled modules by their limit of linear memory, the most recently used last. */

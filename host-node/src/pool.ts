@@ -12,7 +12,10 @@ export interface Job {
   readonly guestTime: number
   /** Replies to a worker that wants a lock. */
   readonly onLockWanted: (lock: string) => LockReply
-  /** Whether the job goes before the other queued jobs: a call runs again, now next for its lock or timed out. */
+  /**
+   * Whether the job goes to the front of the queue: it runs a call again that is now next for its lock,
+   * or has timed out.
+   */
   readonly isUrgent: boolean
 }
 
@@ -46,15 +49,17 @@ interface QueuedJob extends Job {
   readonly reject: (error: MemoryCallError) => void
 }
 
-/** The most workers that wait for a lock, as a multiple of the size of their memory. */
+/**
+ * The maximum number of workers of a memory that wait for a lock, as a multiple of the memory's `size`.
+ */
 const maxWaitingFactor = 4
 
 /**
  * The worker threads for all open memories of a component. Each runs one request at a time. They start when they are
  * needed, do not keep the process alive, and end when the last memory is closed.
  *
- * A worker that waits for a lock does not count toward the sizes. So a lock that another process holds for long does
- * not take workers from reads, from the writers of other places or from other memories.
+ * A worker that waits for a lock does not count toward `size`. So a lock that another process holds for
+ * long does not take workers from reads, from the writers of other places or from other memories.
  */
 export class WorkerPool {
   readonly #program: string
@@ -69,7 +74,7 @@ export class WorkerPool {
   }
 
   join(options: MemberOptions): Member {
-    // Each call rejects with this error, so it is not unhandled.
+    // Avoids an unhandled rejection: each call rejects with this error anyway.
     options.settings.catch(() => {})
     const member: PoolMember = {
       ...options,
@@ -214,7 +219,10 @@ class PoolWorker {
     this.#scheduleCheck(Math.min(job.guestTime, member.statementTime))
   }
 
-  /** Closes what the worker has open for a memory. Waits until it is closed, unless the worker is busy with a job. */
+  /**
+   * Closes the databases and places that the worker has open for a memory. Waits until they are closed,
+   * unless the worker is busy with a job.
+   */
   async forget(member: PoolMember): Promise<void> {
     if (!this.#known.delete(member)) return
     const { isIdle } = this
@@ -312,8 +320,8 @@ class PoolWorker {
   }
 
   /**
-   * Rejects the job. Called at the exit of the thread, since only then are its locks free for the next writer; earlier
-   * only by `#abandon`.
+   * Rejects the job. Called when the thread has exited: only then its locks are free for the next
+   * writer. `#abandon` alone calls it earlier.
    */
   #handleExit(): void {
     const job = this.#job

@@ -10,7 +10,10 @@ export interface Reach {
 
 const members: Record<keyof Reach, true> = { agents: true, stores: true }
 
-/** Checks the form of a reach, also for a program without types: an ignored member would make the reach wider. */
+/**
+ * Checks the form of a reach, for programs without types. An unknown member is an error: if it were
+ * ignored, the reach would be too wide.
+ */
 export function checkReach(reach: Reach): Reach {
   const isList = (list: unknown) => Array.isArray(list) && list.every((name) => typeof name === 'string')
   if (typeof reach !== 'object' || reach === null || Array.isArray(reach)) throw wrongReach('it is not an object')

@@ -60,25 +60,25 @@ export class SharedState {
     return (user + system - Number(Atomics.load(this.#times, processorBefore))) / 1e3
   }
 
-  /** The guest runs from now on. */
+  /** Notes that the guest (the component) runs from now on. */
   enterGuest(): void {
     Atomics.store(this.#times, guestSince, process.hrtime.bigint())
   }
 
-  /** The host works for the guest, or the call is over. */
+  /** Notes that the guest does not run: the host works for it, or the call is over. */
   leaveGuest(): void {
     const entered = Atomics.exchange(this.#times, guestSince, 0n)
     if (entered !== 0n) Atomics.add(this.#times, guestNanoseconds, process.hrtime.bigint() - entered)
   }
 
-  /** The milliseconds that the guest has run since `reset`, by the clock and not by the processor. */
+  /** The milliseconds that the guest has run since `reset`: elapsed time, not processor time. */
   guestTime(): number {
     const entered = Atomics.load(this.#times, guestSince)
     const running = entered === 0n ? 0n : process.hrtime.bigint() - entered
     return Number(Atomics.load(this.#times, guestNanoseconds) + running) / 1e6
   }
 
-  /** A statement on a database runs from now on. */
+  /** Notes that a statement on a database runs from now on. */
   enterStatement(): void {
     Atomics.store(this.#times, statementSince, process.hrtime.bigint())
   }

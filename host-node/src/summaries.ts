@@ -34,8 +34,8 @@ export type Summarize = (request: SummaryRequest) => string | Promise<string>
 export const functionName = 'function'
 
 /**
- * Calls the program's function. An error becomes an answer, and so does the signal's reason if it is aborted first;
- * then the function's own answer is dropped.
+ * Calls the program's function. An error becomes an answer. If the signal is aborted first, its reason
+ * becomes the answer, and the function's own answer is dropped.
  */
 export async function askForSummary(
   summarize: Summarize,

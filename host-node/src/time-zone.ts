@@ -21,7 +21,7 @@ export interface SentZone {
   readonly offsets: Int32Array
 }
 
-/** The zone for the component. */
+/** Converts a zone to the form that the component receives. */
 export function receivedZone({ offsetMinutes, at, offsets }: SentZone): Zone {
   const changes: Zone['changes'] = []
   for (const [index, moment] of at.entries()) changes.push({ at: moment, offsetMinutes: offsets[index]! })

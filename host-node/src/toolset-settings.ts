@@ -79,7 +79,8 @@ function entriesOf(object: unknown, option: string): [string, unknown][] {
 }
 
 /**
- * Returns the value if it matches the setting's schema. A path is made absolute; only that of a file may be relative.
+ * Returns the value if it matches the setting's schema. A path is made absolute; only the path of a
+ * file may be relative.
  */
 function checkValue(option: string, { schema, is_path }: Setting, value: unknown, isOfFile: boolean): unknown {
   const violation = violationOf(value, schema)

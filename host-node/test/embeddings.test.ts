@@ -33,7 +33,7 @@ async function search(memory: AgentMemory, query: string) {
 /** The number of stored vectors. */
 function vectors(directory: string): unknown {
   const file = join(directory, '.agent-memory', 'derived', 'vectors.db')
-  // It is made with the first batch.
+  // The file is created with the first batch of vectors.
   if (!existsSync(file)) return 0
   using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vectors'").get() !== undefined
@@ -150,7 +150,7 @@ test('the function is asked for a query again after its cool-down', async (conte
 test('a function that has recovered is asked for memories without a write', async (context) => {
   const messages = warnings(context)
   const directory = emptyDirectory()
-  // Each call comes two minutes later: the pauses after two failures are over.
+  // On this clock, each call is two minutes later: the pauses after two failures are over.
   const clock = { now: '2025-01-20T10:00:00Z', step: 120_000 }
   await using memory = await records(directory, { clock, random: { seed: 1 } })
   const { followUps } = await add(memory, sloop)

@@ -23,7 +23,7 @@ async function add(memory: AgentMemory, text: string) {
   return added
 }
 
-/** Adds the two memories that leave a follow-up. Returns the outcome of the second. */
+/** Adds two memories, of which the second leaves a follow-up. Returns the outcome of the second. */
 async function fill(memory: AgentMemory) {
   await add(memory, 'One.')
   return add(memory, 'Two.')
@@ -50,7 +50,10 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5)
 }
 
-/** A driver over a memory that names `function` as a model by hand, with times of its own. */
+/**
+ * Opens a memory that leaves follow-ups to a model named `function`, and a `FollowUps` with its own
+ * times that carries them out.
+ */
 async function byHand(file: string, summarize: Summarize, times: Partial<FollowUpTimes>) {
   const memory = await layers(file, { models: ['function'] })
   return {
@@ -167,7 +170,7 @@ test('a follow-up that meets another writer is claimed and answered again', asyn
   let writer = new DatabaseSync(file, { timeout: 5_000 })
   writer.exec('BEGIN IMMEDIATE')
   const answers = { claim: [] as boolean[], answer: [] as boolean[] }
-  /** Notes whether a call was refused. The writer ends after the second refusal. */
+  /** Notes whether a call was refused. After the second call, the other writer ends. */
   const noted = <T extends { isError: boolean }>(calls: boolean[], outcome: T): T => {
     calls.push(outcome.isError)
     if (calls.length === 2) writer.close()

@@ -19,12 +19,13 @@ import {
   testProgram,
 } from './fixtures/scratch.ts'
 
-// The component of `tests/guests` has the world of the product. Its tools misbehave.
+// The component of `tests/guests` has the same WIT world as the component of the product. Its tools
+// misbehave.
 const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_guests.wasm')
 const transpiled = repositoryFile('target/host-node-guests/')
 
 before(async () => {
-  // The host reports each trap there.
+  // The host logs each trap with `console.error`, which would fill the output of the tests.
   mock.method(console, 'error', () => {})
   assert.ok(existsSync(component), 'the guests are not built: run `cargo build --release` and the Rust tests first')
   await transpileTo(component, transpiled)

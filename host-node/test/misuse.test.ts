@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { type AgentMemory, MemoryCallError, MemoryOpenError, openMemory } from 'agent-memory'
 import { emptyDirectory, emptyRepository } from './fixtures/scratch.ts'
 
-/** The options, and what the message of the error contains. */
+/** Wrong options, and a pattern of the error's message. */
 const wrongOptions: [options: unknown, says: RegExp][] = [
   [undefined, /`allow` is missing: name the directories .*`\[\]`/],
   [null, /`allow` is missing/],

@@ -82,7 +82,8 @@ test('a file in place of the data directory stops layers and stores, until it is
   assert.equal(hits.length, 1)
   for (const name of ['layers', 'stores']) assert.match(warnings, new RegExp(`${name}.* not searched`))
   renameSync(dataDir, join(base, 'moved'))
-  // On several threads at once: each has tried before, or tries for the first time.
+  // Calls on several threads at once. Some threads have tried to grant the places before, others have
+  // not.
   await Promise.all([calls.layers(memory), calls.layers(memory), calls.stores(memory), search(memory)])
   await succeeds(calls.layers(memory))
   assert.doesNotMatch(JSON.stringify((await calls.stores(memory)).result), /something other than/)

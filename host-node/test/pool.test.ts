@@ -65,7 +65,7 @@ test('threads start when they are needed and end with `close`', async (context) 
   assert.equal(running.size, 0)
 })
 
-/** Opens memories of one component, each with a repository of its own. */
+/** Opens memories of one component, each with its own repository. */
 async function openSeveral(count: number, options: Partial<ComponentOptions> = {}) {
   const component = componentIn(componentOf({ lock, nothing, endure: wait }))
   const repositories = Array.from({ length: count }, emptyRepository)

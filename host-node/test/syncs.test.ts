@@ -34,7 +34,7 @@ test('an append syncs one file and one directory', { skip }, () => {
 
 for (const [what, does, full, relaxed] of [
   ['a backup and the change after it', 'backup', ['fdatasync .a.json', 'fsync '], []],
-  // Otherwise a new document could be empty after a loss of power.
+  // Without this sync, a new document could be empty after a loss of power.
   ['a new document and a change', 'new', ['fdatasync .b.json', 'fdatasync .a.json', 'fsync '], ['fdatasync .b.json']],
   ['a rename to a directory of its own', 'rename', ['fsync ', 'fsync b'], []],
 ] as const) {

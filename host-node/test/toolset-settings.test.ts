@@ -10,7 +10,7 @@ import { emptyDirectory } from './fixtures/scratch.ts'
 import { newPlaces } from './fixtures/places.ts'
 import { settled, settledIn } from './fixtures/toolsets.ts'
 
-/** What the component of files has granted, by label. */
+/** The grants of the component of files, by label. */
 interface Granted {
   wanted: [wanted: { label: string; members: object | null }, resolved: Resolved | null][]
   missing: [label: string, message: string][]
@@ -25,7 +25,10 @@ function grants(options?: Partial<ComponentOptions>): Granted {
   return JSON.parse(places.run((files) => files.grants()))
 }
 
-/** The path of each place by its label, for a family that of the registry; undefined if it is not granted. */
+/**
+ * The path of each place by its label; for a family, the path of its registry. Undefined if it is not
+ * granted.
+ */
 function granted(options?: Partial<ComponentOptions>): Record<string, string | undefined> {
   const { wanted, missing } = grants(options)
   const pathOf = (resolved: Resolved | null) => {

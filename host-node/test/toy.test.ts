@@ -10,7 +10,7 @@ import { transpileTo } from '../scripts/transpile.ts'
 import { componentIn } from './fixtures/components.ts'
 import { emptyDirectory, repositoryFile, write } from './fixtures/scratch.ts'
 
-// The toolset of `tests/guests/toy`. Nothing in this host knows it.
+// A component with the toolset of `tests/guests/toy`, which this host does not know.
 const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_toy.wasm')
 const transpiled = repositoryFile('target/host-node-toy/')
 

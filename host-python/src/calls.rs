@@ -120,14 +120,14 @@ pub(crate) struct Running(AbortHandle);
 
 #[pymethods]
 impl Running {
-    /// Cancels the request. A message with its answer may come all the same.
+    /// Cancels the request. A message with its answer may still come.
     fn cancel(&self) {
         self.0.abort();
     }
 }
 
 impl Running {
-    /// Begins a request with a number.
+    /// Begins a request. Its answer becomes a message with this number.
     pub(crate) fn begin(
         runtime: &Handle,
         asked: Asked,

@@ -23,7 +23,7 @@ impl Model for Summarizer {
         SUMMARIZER
     }
 
-    /// The function is not ended when the time is over: its answer is dropped.
+    /// When the time is over, the function runs on, but its answer is dropped.
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
@@ -42,7 +42,7 @@ impl Embedder for Vectors {
         &self.model
     }
 
-    /// The function is not ended when the time is over: its answer is dropped.
+    /// When the time is over, the function runs on, but its answer is dropped.
     fn embed<'a>(
         &'a self,
         texts: &'a [String],

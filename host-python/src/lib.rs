@@ -35,7 +35,8 @@ mod _native {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Runs the command line, and returns its exit status. `command` starts this program.
+    /// Runs the command line, and returns its exit status. `command` is the command line that starts
+    /// this program, without arguments.
     #[pyfunction]
     fn run(py: Python<'_>, command: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         let status = py.detach(|| cli::run(Image::embedded(), command, arguments));

@@ -7,7 +7,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-/// Passes events to the log of the program: those that are meant for people.
+/// Passes the events that are meant for people to the log of the program.
 struct Log(Arc<Messages>);
 
 /// The receiver of the events of a memory.

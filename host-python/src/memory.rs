@@ -26,7 +26,7 @@ use tracing::Dispatch;
 /// The time that `close` waits for the threads of ended calls.
 const THREADS: Duration = Duration::from_secs(1);
 
-/// A memory, until it is closed and after. Each instance of `AgentMemory` and `AsyncAgentMemory` has one.
+/// A memory that is open or was closed. Each instance of `AgentMemory` and `AsyncAgentMemory` has one.
 #[pyclass(frozen)]
 pub(crate) struct Memory {
     process: Process,

@@ -41,7 +41,7 @@ pub(crate) enum Reply {
 /// The waiting messages, and the questions whose answers are awaited.
 pub(crate) struct Messages {
     state: Mutex<State>,
-    /// The end of a pipe to which a byte is written when the first message waits.
+    /// The writing end of a pipe. When the first message waits, a byte is written to it.
     signal: PipeWriter,
 }
 
@@ -60,7 +60,7 @@ impl Messages {
         Ok((Arc::new(Messages { state: Mutex::default(), signal }), reader))
     }
 
-    /// Leaves a message. After the end it is dropped.
+    /// Leaves a message for the package. After [`end`](Self::end), messages are dropped.
     pub(crate) fn leave(&self, message: Message) {
         self.leave_in(&mut self.state(), message);
     }
@@ -93,7 +93,7 @@ impl Messages {
         (mem::take(&mut state.waiting), state.has_ended)
     }
 
-    /// Ends the messages: the thread that takes them ends after the waiting ones.
+    /// Ends the messages: the thread that takes them takes the waiting ones, and ends.
     pub(crate) fn end(&self) {
         let mut state = self.state();
         if !state.has_ended {
@@ -114,7 +114,8 @@ impl Messages {
     }
 
     fn signal(&self) {
-        // It can fail only if the program has closed the other end, and then nobody takes messages.
+        // Ignores an error: writing fails only if the program has closed the other end, and then nobody
+        // takes messages.
         let _ = (&self.signal).write(&[0]);
     }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Holds the lock file that it is given, says so, and waits for a line.
+#: A program that locks the file of its argument, prints `held`, and waits for a line.
 HOLDER = """
 import sqlite3, sys
 lock = sqlite3.connect(sys.argv[1], isolation_level=None)

@@ -21,7 +21,7 @@ class McpTest(ScratchTest):
 
         async def run() -> None:
             server = StdioServerParameters(
-                # The package needs no other program.
+                # With this `PATH` no other program is found: the package needs none.
                 env={"PATH": "/nowhere"},
                 command=SCRIPT,
                 args=["serve", "--allow", str(self.repository), "--log-level", "error"],

@@ -13,7 +13,8 @@ from typing import Any
 from agent_memory import open_memory
 from scratch import ScratchTest
 
-#: Forks while a memory is open. The child uses it, opens another, and ends as a program does.
+#: A program that forks while a memory is open. The child uses it, opens another, and ends as a program
+#: does.
 FORK = """
 import os, sys
 from agent_memory import MemoryCallError, MemoryOpenError, open_memory
@@ -104,7 +105,7 @@ if then == "is closed":
     memory.close()
 """
 
-#: A thread that does not end with the program calls without a pause.
+#: Three daemon threads make calls without a pause while the program ends.
 CALLS = """
 import threading
 from agent_memory import open_memory
@@ -124,7 +125,7 @@ for _ in range(3):
 begun.wait()
 """
 
-#: Waits for a lock.
+#: A program whose call waits for a lock.
 WAIT = """
 import signal
 import sys
@@ -187,7 +188,7 @@ class ProcessTest(ScratchTest):
                     directory.mkdir()
                     ran = self.run_python(ENDS, kind, then, str(directory))
                     self.assertEqual(ran.returncode, 0, (kind, then, ran.stderr))
-                    # An error is told, also at the end.
+                    # An error of the function is logged, even while the program ends.
                     self.assertEqual("no credit" in ran.stderr, then == "raises", (kind, then, ran.stderr))
 
     def test_a_process_ends_while_a_function_goes_on(self) -> None:

@@ -12,7 +12,7 @@ from scratch import ROOT
 
 MYPY = ROOT / "target/python/tools/bin/mypy"
 
-#: The lines that are errors say so at their end.
+#: A program for the type checker. The lines in which it must find an error end with `# error`.
 PROGRAM = """
 from typing import Any
 from agent_memory import AgentMemory, AsyncAgentMemory, open_memory

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from scratch import ROOT
 
-#: The aim is 11.5 MB, of which the server over HTTP has half a one, and what sets up clients and what forgets a
-#: quarter each, files and items half a one each; the size differs a little with the path of the build.
+#: The aim is 11.5 MB. Of these, the HTTP server takes 0.5 MB, the toolsets `files` and `items` 0.5 MB
+#: each, and the set-up of clients and the code that forgets 0.25 MB each. The size differs a little
+#: with the path of the build.
 MAX_BYTES = 12_800_000
 
 

@@ -39,11 +39,11 @@ const hasDescriptors = process.platform === 'linux' && existsSync('/proc/self/fd
 
 const isWindows = process.platform === 'win32'
 
-/** Undefined flags of Windows count as 0. */
+/** On Windows some of these flags are undefined, and count as 0. */
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, O_NOCTTY } = constants
 const openFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
-/** The buffer for reads, which is used again: the component copies the bytes at once. */
+/** The buffer of all reads. The component copies the bytes before the next read. */
 let readBuffer = Buffer.alloc(0)
 
 /** The import `agent-memory:file-system/file-system`. `close` closes all handles that a trap has left open. */

@@ -12,9 +12,12 @@ const lockPoll = 1
 
 /** The timeouts of a writer that waits for the lock, in milliseconds. */
 export interface LockTimeout {
-  /** At the head of the queue. */
+  /** How long it waits at the head of the queue. */
   readonly atHead: number
-  /** In all, from the moment when the call first wants the lock. The wait within the process counts. */
+  /**
+   * How long it waits in all, from the moment when the call first wants the lock. The wait within the
+   * process counts.
+   */
   readonly total: number
 }
 
@@ -60,7 +63,8 @@ export class Lock {
       } catch (error) {
         throw lockError(error)
       }
-      // The lock directory, or the lock file in it, was removed meanwhile. Try again: what is missing is made anew.
+      // The lock directory, or the lock file in it, was removed meanwhile. Tries again, which creates
+      // the missing files.
       if (monotonic() >= wait.deadline) throw busyError(since)
     }
   }
@@ -86,8 +90,8 @@ interface Wait {
 }
 
 /**
- * Waits in the queue and takes the lock. Returns undefined if the file of the lock was removed meanwhile, and throws
- * `ENOENT` if the lock directory was.
+ * Waits in the queue and takes the lock. Returns undefined if the lock file was removed meanwhile.
+ * Throws `ENOENT` if the lock directory was removed.
  */
 function takeFiles(
   place: Lockable,
@@ -180,8 +184,8 @@ class LockFile {
 
   #try(): boolean {
     try {
-      // On a read-only connection `BEGIN IMMEDIATE` succeeds without a lock, but a change fails. This change is never
-      // written to the file.
+      // On a read-only connection, `BEGIN IMMEDIATE` succeeds without a lock. Only a change fails, so
+      // this makes one, which is never written to the file.
       this.#open.database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 0')
       return true
     } catch (error) {
@@ -218,7 +222,8 @@ function openFile(path: string, place: Lockable): Open {
     accessSync(path, constants.W_OK)
     // With SQLite's default journal mode, the first transaction on an empty file would create a journal file.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
-    // SQLite's default mode would exclude a group that may use the directory.
+    // With the mode that SQLite gives new files, a group that may use the directory could not write
+    // this file.
     if (before === undefined) chmodSync(path, place.isPrivate() ? 0o600 : lstatSync(dirname(path)).mode & 0o666)
     return { database, inode: lstatSync(path).ino }
   } catch (error) {
@@ -244,7 +249,7 @@ export function busyError(since: number): StorageError {
   return new StorageError('busy', `other writers held the lock for the ${seconds} s that this call waited; call again`)
 }
 
-/** The error of a lock file. An error of the component of files stays as it is. */
+/** The error of a lock file. An error of the component of files is a storage error already. */
 function lockError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const primary = primaryCode(error)

@@ -25,12 +25,13 @@ export interface PlacesHost {
   editRegistry(text: string, change: string): string
 }
 
-/** The maximum linear memory of an instance, in bytes, to be used again for the next call. */
+/** The maximum linear memory, in bytes, with which an instance is kept for the next call. */
 const maxKeptMemory = 64 * 1024 * 1024
 
 /**
- * The places of a thread: an instance of the component of files, which all calls share. It is the host's own code, and
- * keeps no state of a call. After a trap, and after a call that took much memory, the next call gets a new one.
+ * The places of a thread: an instance of the component of files, which all calls share. It is the
+ * host's own code, and keeps no state of a call. After a trap, and after a call that took much memory,
+ * the next call gets a new instance.
  */
 export class Places {
   readonly #instantiate: (imports: object, onMemory: (memory: WebAssembly.Memory) => void) => PlacesExports
@@ -108,7 +109,10 @@ export class Places {
   }
 }
 
-/** Closes a tree. Ignores the error for a tree of an instance that has trapped, with which the tree was closed. */
+/**
+ * Closes a tree. Ignores the error for a tree whose instance has trapped: the tree was closed with the
+ * instance.
+ */
 export function closeTree(tree: Tree): void {
   try {
     ;(tree as Tree & Disposable)[Symbol.dispose]()

@@ -98,8 +98,8 @@ export class CallStorage {
   }
 
   /**
-   * Creates a place of a family. First waits for the turn of the call at the new place's lock: before any change, the
-   * call can still be run again.
+   * Creates a place of a family. First waits until the call is next for the lock of the new place: a
+   * call can be ended and run again only before its first change.
    */
   createPlace(place: Place): Tree {
     if (place.tag === 'repository') {

@@ -94,8 +94,8 @@ export class ServedMemory {
   }
 
   /**
-   * Runs a function of the component for registries in an instance of its own, which has nothing granted, while a
-   * call's instance waits for it. Its time counts as the call's.
+   * Runs a function of the memory component that parses or edits a registry, in a new instance without
+   * grants. The call's instance waits for it, so its time counts as the call's.
    */
   #askFormat(work: (toolbox: typeof Toolbox) => string): string {
     this.#thread.sharedState.enterGuest()

@@ -1,4 +1,4 @@
-// Adds recent memories of one agent, and summarises those of all processes by joining them:
+// Adds recent memories of one agent, and summarises the memories of all processes by joining them:
 //     node summarise-adds.ts DATABASE NAME COUNT
 import { openMemory } from 'agent-memory'
 

@@ -18,7 +18,8 @@ import { copy, put, remove, thrown, tree, version } from '../fixtures/changes.ts
 import { newPlaces, openPlace, openRepository, restored } from '../fixtures/places.ts'
 import { emptyDirectory, emptyRepository, intercept, repositoryFile, write } from '../fixtures/scratch.ts'
 
-// The rules of documents are tested with `storage/files`. These are for what Node lends: files, and a second instance.
+// The tests of `storage/files` cover the rules for documents. These cover Node's part: its file system,
+// and grants that are restored in a second instance.
 
 const isLinux = process.platform === 'linux'
 
@@ -224,7 +225,7 @@ const invalidName = Buffer.from([0xff])
 /** The name that the bytes would get if they were decoded with replacement characters. */
 const decoded = '\ufffd'
 
-/** Makes a directory whose name is no UTF-8, and a symbolic link to it. */
+/** Makes a directory whose name is not UTF-8, and a symbolic link to it. */
 function makeLinked(base: string, link: string): void {
   const path = Buffer.concat([Buffer.from(`${base}/`), invalidName])
   mkdirSync(path)

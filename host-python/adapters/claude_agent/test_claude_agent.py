@@ -126,13 +126,13 @@ class ClaudeAgentTest(frameworks.FrameworkTests):
         self.assertEqual(command_line.options.allowed_tools, allowed)
 
     def check_refused(self, name: str, result: str) -> None:
-        # The SDK checks the schema itself.
+        # The SDK checks the arguments against the schema itself, so the message is the SDK's.
         self.assertEqual(
             result, f"Input validation error: Additional properties are not allowed ('{name}' was unexpected)"
         )
 
     def check_application_error(self, tools: list[Any], script: frameworks.Script) -> None:
-        # The SDK gives the model every error.
+        # The SDK shows the model every error.
         command_line = self.run_command_line(tools, script)
         [result] = command_line.results
         self.assertTrue(result["isError"])

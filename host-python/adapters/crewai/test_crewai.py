@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from typing import Any
 
-# Without them, a test would send what it does, and write into the home directory.
+# Without these variables, CrewAI would send telemetry, and write into the home directory.
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false")
 os.environ.update(CREWAI_STORAGE_DIR=tempfile.mkdtemp(prefix="agent-memory-"))
 
@@ -57,7 +57,7 @@ class CrewAITest(frameworks.FrameworkTests):
         self.assertEqual(agent_of(tools, script).kickoff("Remember it.").raw, "done")
 
     def run_page(self, code: str, script: frameworks.Script) -> None:
-        # It shows the run.
+        # CrewAI prints the progress of the run.
         with contextlib.redirect_stdout(io.StringIO()):
             exec(code, {"model": ScriptedLLM(model="scripted", script=script)})
 
@@ -70,7 +70,7 @@ class CrewAITest(frameworks.FrameworkTests):
         self.assertLessEqual(set(tool.schema["properties"]) - expected, may_be_null)
 
     def check_application_error(self, tools: list[Any], script: frameworks.Script) -> None:
-        # CrewAI gives the model every error.
+        # CrewAI shows the model every error.
         self.run_agent(tools, script)
         self.assertIn("the memory is closed", script.results[0])
 

@@ -91,7 +91,7 @@ class StoreTest(unittest.TestCase):
 
         for condition in FILTERS:
             with self.subTest(condition):
-                # The one in memory cannot compare with a field that is not there.
+                # LangGraph's store in memory fails if it compares a field that an item does not have.
                 prefix = ("docs",) if "size" in condition else ()
                 self.assertEqual(found(ours, *prefix, filter=condition), found(theirs, *prefix, filter=condition))
                 self.assertTrue(found(ours, *prefix, filter=condition))

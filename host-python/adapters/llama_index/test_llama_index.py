@@ -57,7 +57,7 @@ class LlamaIndexTest(frameworks.FrameworkTests):
         exec(code, {"model": scripted(script)})
 
     def check_application_error(self, tools: list[Any], script: frameworks.Script) -> None:
-        # An agent of LlamaIndex gives the model every error.
+        # An agent of LlamaIndex shows the model every error.
         [result] = self.outputs(tools, script)
         self.assertTrue(result.tool_output.is_error)
         self.assertIn("the memory is closed", result.tool_output.content)

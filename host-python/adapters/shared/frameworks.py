@@ -20,7 +20,7 @@ from scratch import ROOT, ScratchTest
 
 PAGE = ROOT / "docs/python-frameworks.md"
 
-#: What the application sets, by all names of the toolsets.
+#: The arguments that the application sets, by all names that toolsets have for them.
 OF_APPLICATION = {"agent_name", "agent_id", "agent", "repo_root"}
 
 
@@ -31,7 +31,8 @@ class Call(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-#: The calls of each answer of the model, or a function that makes them from the results so far. Then the model is done.
+#: The calls of one answer of the model, or a function that makes them from the results so far. After
+#: the last step, the model makes no more calls.
 Step = Union[Sequence[Call], Callable[[list[str]], Sequence[Call]]]
 
 
@@ -79,7 +80,7 @@ class FrameworkTests(ScratchTest):
 
     @classmethod
     def setUpClass(cls) -> None:
-        # The frameworks log much of what the tests provoke.
+        # The frameworks log many of the errors that the tests provoke.
         logging.disable()
         cls.addClassCleanup(logging.disable, logging.NOTSET)
 

@@ -37,7 +37,7 @@ class AsyncCalls:
 
 
 def _toolset(memory, name, kind):
-    # `__getattr__` is also asked for `_toolsets`, before it is set.
+    # Python also asks `__getattr__` for `_toolsets`, as long as this attribute is not set.
     toolsets = {} if name.startswith("_") else memory._toolsets
     if name not in toolsets:
         there = ", ".join(toolsets)

@@ -22,7 +22,7 @@ class Toolset:
 
     def _listed(self, name):
         """The name under which a tool is listed: a shared one begins with the name of its toolset."""
-        # Python asks for attributes that begin with `_`, such as those of `copy`.
+        # Python itself asks for attributes that begin with `_`, for example to copy an object.
         listed = () if name.startswith("_") else self._tools
         for tool in (name, f"{self._name}_{name}"):
             if tool in listed:

@@ -33,7 +33,7 @@ CALLS_AT_EXIT = 1.0
 #: How long `close` waits for the thread that takes the messages, in seconds.
 LAST_MESSAGES = 1.0
 
-#: A function of the program, in the form in which the native part asks it.
+#: A function of the program, wrapped so that the native part can ask it.
 Function = Callable[..., Any]
 
 #: A function that gets the answer of a request, or its error.

@@ -37,6 +37,6 @@ def _tool(tool: ModelTool) -> FunctionTool:
 
 def _text(answer: Answer) -> str:
     if answer.is_error:
-        # An agent makes an output of any exception.
+        # An agent of LlamaIndex turns any exception into an output for the model.
         raise ValueError(answer.text)
     return answer.text

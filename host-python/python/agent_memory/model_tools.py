@@ -131,7 +131,8 @@ def model_tools(memory: AgentMemory | AsyncAgentMemory, **application: Unpack[Ap
     # Without a store, the model names one.
     kinds = [kind for kind in ARGUMENTS if kind != "store" or values[kind] is not None]
     of_application = {name: values[kind] for kind in kinds for name in ARGUMENTS[kind]}
-    # The tools reach only this agent, and only this store if the application sets one. So an answer names no other.
+    # The tools reach only this agent, and only this store if the application sets one. So answers
+    # mention no other agents or stores.
     store = application.get("store")
     pinned = memory.with_reach(agents=[application["agent"]], stores=None if store is None else [store])
     return [

@@ -101,7 +101,7 @@ def invalid(option: str, why: str) -> MemoryOpenError:
 
 def paths(allow: Sequence[Path]) -> list[str]:
     """The granted directories."""
-    # A path is a sequence, too.
+    # A single path may be a sequence, too: a string is one.
     if isinstance(allow, (str, bytes, os.PathLike)) or not isinstance(allow, Sequence):
         raise invalid("allow", "is not a list of directories")
     return [_path("allow", path) for path in allow]

@@ -16,12 +16,12 @@ pub struct Base {
 }
 
 impl Base {
-    /// The base of an existing directory.
+    /// The base of an existing directory, without further names.
     pub fn new(directory: Directory) -> Self {
         Base { directory, names: Vec::new() }
     }
 
-    /// The base of a directory below this one.
+    /// The base of the directory to which these names lead from this base.
     pub fn below(&self, names: &[&str]) -> Self {
         let mut below = self.clone();
         below.names.extend(names.iter().map(|&name| name.to_owned()));
@@ -78,7 +78,7 @@ impl Base {
     }
 }
 
-/// The error for a directory that cannot be opened.
+/// The error for the directory at the path `way`, which cannot be opened.
 pub fn obstacle(errno: Errno, way: &[&str]) -> Error {
     let shown = way.join("/");
     if matches!(errno, Errno::NOTDIR | Errno::LOOP) {

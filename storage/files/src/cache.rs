@@ -26,7 +26,8 @@ impl Cache {
         }
     }
 
-    /// Caches the last long document of these changes, given with their versions.
+    /// Caches the last long document that the changes put. `versions` has the version after each
+    /// change.
     pub fn put_all(&self, changes: Vec<Change>, versions: &[Option<String>]) {
         for (change, version) in changes.into_iter().zip(versions) {
             if let (Change::Put { contents, .. }, Some(version)) = (change, version) {
@@ -45,7 +46,7 @@ impl Cache {
         )
     }
 
-    /// The version of a document with these contents.
+    /// Returns the version of these contents. Does not hash them if they equal the cached document.
     pub(crate) fn version_of(&self, contents: &[u8]) -> String {
         match self.document() {
             Some(cached) if cached.contents == contents => cached.version.clone(),
@@ -53,7 +54,8 @@ impl Cache {
         }
     }
 
-    /// The version of a document whose contents are read from `from`.
+    /// Reads the contents of a document from `from` and returns their version. Hashes them only if they
+    /// differ from the cached document.
     pub(crate) fn version_of_all(&self, mut from: impl Read) -> io::Result<String> {
         let cached = self.document();
         let known = cached.as_ref().map_or(&[][..], |cached| &cached.contents);

@@ -56,11 +56,12 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     Ok(shown(text).map_or(path, PathBuf::from))
 }
 
-/// Whether paths may be those of Windows although this code is compiled for WebAssembly: the host of
-/// WebAssembly can run on Windows.
+/// True in WebAssembly with an imported file system: the host may run on Windows, with paths such as
+/// `C:/notes`.
 const MAY_BE_WINDOWS: bool = cfg!(all(target_arch = "wasm32", feature = "imported"));
 
-/// Whether a path begins at a root. A host of WebAssembly may be Windows, with paths as `C:/notes`.
+/// Whether a path is absolute. In WebAssembly, `C:/notes` counts as absolute, too: the host may run on
+/// Windows.
 pub fn is_absolute(path: &Path) -> bool {
     path.is_absolute() || MAY_BE_WINDOWS && path.to_str().is_some_and(has_drive)
 }
@@ -86,8 +87,8 @@ pub fn display(path: &Path) -> String {
     if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
 }
 
-/// The path with the prefix `\\?\`, which Win32 passes on to the kernel unchanged. So it can have any
-/// length, and any names.
+/// The path with the prefix `\\?\`. Win32 passes such a path on to the kernel unchanged, so it can have
+/// any length and any names.
 #[cfg(windows)]
 pub fn verbatim(canonical: &Path) -> PathBuf {
     let Some(text) = canonical.to_str() else { return canonical.to_owned() };
@@ -101,13 +102,13 @@ pub fn verbatim(canonical: &Path) -> PathBuf {
     }
 }
 
-/// Whether an open file is the one at a canonical path. False if a link led to it.
+/// Whether an open file is the file at the path `canonical`. False if a link led to it.
 #[cfg(windows)]
 pub fn is_at(file: std::os::windows::io::RawHandle, canonical: &Path) -> bool {
     use windows_sys::Win32::Storage::FileSystem::{
         FILE_NAME_NORMALIZED, GetFinalPathNameByHandleW,
     };
-    // The longest path of the system.
+    // The maximum length of a path on Windows, in UTF-16 units.
     let mut buffer = vec![0u16; 32_768];
     // SAFETY: the function only writes to the given memory, and fails for a handle of no file.
     let length = unsafe {
@@ -123,8 +124,8 @@ pub fn is_at(file: std::os::windows::io::RawHandle, canonical: &Path) -> bool {
     lower(&path) == lower(&verbatim(canonical))
 }
 
-/// A canonical path without its prefix `\\?\` and with `/`. `None` if there is no prefix, or if Win32
-/// would read the path differently without it, as that of a volume without a letter.
+/// A canonical path without its prefix `\\?\` and with `/`. `None` if there is no prefix, or if the
+/// path needs it, such as the path of a volume without a drive letter.
 #[cfg(any(windows, test))]
 fn shown(canonical: &str) -> Option<String> {
     let path = canonical.strip_prefix(r"\\?\")?;

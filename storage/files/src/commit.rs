@@ -1,8 +1,9 @@
-//! The durable commit. It checks, writes and syncs everything before the first rename. So a crash
-//! leaves a prefix of the changes, and an earlier error leaves no change.
+//! The durable commit. It checks, writes and syncs everything before the first rename. So an error
+//! before that changes no document, and a crash leaves the first changes of the list, each complete.
 //!
-//! A person's editor takes no lock. The last check of a version finds a document that the editor
-//! saved before it. A document saved in the moment between that check and the rename is lost.
+//! A person's editor takes no lock. If it saves a document before the commit's last check of the
+//! version, the commit fails. If it saves in the moment between that check and the rename, its text is
+//! lost.
 
 mod directories;
 mod temporary;
@@ -40,11 +41,12 @@ impl Tree {
         Attempt::new(self).commit(changes, is_locked)
     }
 
-    /// Makes the changes as the plugin that has taken the place over with this mark.
+    /// Makes the changes for a plugin: a host in WASI, without locks. It took the place over with
+    /// `mark`.
     ///
-    /// An earlier plugin may be suspended within a commit and resume later. So each plugin's temporary
-    /// files have names of their own. The commit first removes the temporary files of other plugins from
-    /// the directories that it changes.
+    /// An earlier plugin may be suspended within a commit and resume later. So the commit first removes
+    /// the temporary files of other plugins from the directories that it changes. Their names have the
+    /// number of their plugin.
     ///
     /// # Errors
     ///
@@ -65,12 +67,13 @@ struct Step<'a> {
     change: &'a Change,
     parent: Location<'a>,
     name: &'a str,
-    /// The directory and the name of the document whose version is checked.
+    /// The directory and the name of the document whose version is checked: of a copy or a rename, the
+    /// source.
     checked: (Location<'a>, &'a str),
     temporary: String,
     /// Whether the temporary file may exist, so that a failed commit has to remove it.
     written: bool,
-    /// Whether the temporary file is a link to the document.
+    /// Whether the temporary file of a backup is a hard link to the document, not a copy.
     linked: bool,
     /// The metadata of the document when its version was checked.
     found: Option<Metadata>,
@@ -84,7 +87,7 @@ struct Step<'a> {
 
 struct Attempt<'a> {
     tree: &'a Tree,
-    /// The mark of a plugin.
+    /// The mark of the plugin that commits. `None` for a host that has locks.
     mark: Option<&'a Mark>,
     steps: Vec<Step<'a>>,
     /// The index of the change that an error is about. `None`: an error is about the whole commit.
@@ -131,8 +134,8 @@ impl<'a> Attempt<'a> {
                 Ok(self.steps.into_iter().map(|step| step.version).collect())
             }
             Err(failed) => {
-                // A plugin that takes the place over removes the temporary files of this one, so that
-                // any step may fail.
+                // Another plugin that took the place over may have removed temporary files, so that any
+                // step fails. Report the takeover, not the missing file.
                 let taken = self.mark.and_then(|mark| mark.check(location).err());
                 if taken.is_some() {
                     self.current = None;
@@ -312,8 +315,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Whether a document exists at the new path. A copy replaces any version, but a rename
-    /// replaces nothing.
+    /// Whether a document exists at the new path. A copy may replace it, whatever its version. A rename
+    /// may not: then this fails.
     fn check_target(&mut self, index: usize) -> Result<bool, Error> {
         let Step { change, name, .. } = self.steps[index];
         let path = change.path();
@@ -338,8 +341,8 @@ impl<'a> Attempt<'a> {
         let step = &mut self.steps[index];
         let path = step.change.path();
         let failed = |errno| errno_error(errno, &format!("change `{path}`"));
-        // The document may have changed since its version was checked. The file of a linked backup is
-        // checked, too: an editor that writes in place changes it.
+        // The document may have changed since its version was checked. A backup that is a hard link is
+        // checked, too: an editor that writes in place changes it as well.
         let checked = match step.change {
             Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Some(step.name),
             Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
@@ -401,7 +404,8 @@ impl<'a> Attempt<'a> {
         for (area, way) in std::mem::take(&mut self.made).into_iter().rev() {
             let (name, parents) = way.split_last().expect("a base is not made");
             if let Ok(parent) = self.existing(&(area, parents.to_vec())) {
-                // Fails if the directory is in use by a change that was made, or by a person.
+                // Fails if the directory is not empty: a change that was made, or a person, put a file
+                // there.
                 let _ = parent.remove_directory(name);
             }
         }

@@ -39,7 +39,7 @@ pub fn git_common_directory(directory: &Path) -> Result<Option<PathBuf>, Error> 
     let Some(pointer) = read_small(&git_directory, "commondir").map_err(failed)? else {
         return Ok(Some(git_directory));
     };
-    // Git keeps what belongs to a worktree in `worktrees/NAME` of the common directory.
+    // Git keeps the data of each worktree in `worktrees/NAME` of the common directory.
     let worktrees = git_directory.parent().filter(|parent| parent.ends_with("worktrees"));
     let common = resolve_pointer(&git_directory, &pointer).map_err(failed)?;
     let owner = worktrees.and_then(Path::parent).and_then(|owner| canonical(owner).ok());
@@ -86,7 +86,8 @@ mod tests {
             }
         }
 
-        /// A worktree whose Git directory is at a path, and says that this is the common directory.
+        /// Makes a worktree. Its Git directory is at `git_directory` and names `common` as the common
+        /// directory.
         fn worktree(&self, name: &str, git_directory: &str, common: &str) {
             let target = self.path(git_directory);
             self.write(&format!("{name}/.git"), &format!("gitdir: {}\n", target.display()));
@@ -144,10 +145,10 @@ mod tests {
     fn no_repository_passes_itself_off_as_a_worktree_of_another() {
         let scene = Scene::new();
         let of_another = scene.path("main/.git").display().to_string();
-        // Its Git directory is its own, and names another repository.
+        // These have their own Git directories, which name another repository's common directory.
         scene.worktree("stranger", "stranger/git", &of_another);
         scene.worktree("deeper", "deeper/git/worktrees/deeper", &of_another);
-        // It names the Git directory of another worktree, which does not point back.
+        // `thief` names the Git directory of another worktree, which does not point back to `thief`.
         scene.worktree("linked", "main/.git/worktrees/linked", "../..");
         let target = scene.path("main/.git/worktrees/linked");
         scene.write("thief/.git", &format!("gitdir: {}\n", target.display()));

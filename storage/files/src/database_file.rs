@@ -32,12 +32,13 @@ pub struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// The file of the database `name`. A kept database is a file of the place; the caller has checked
-    /// that it is granted. A derived database is in the lock directory.
+    /// The file of the database `name`. A kept database, which has data of the user, is a file of the
+    /// place; the caller has checked that it is granted. A derived database, such as a search index, is
+    /// in the lock directory.
     ///
     /// # Errors
     ///
-    /// `invalid-path` if the name of a derived database does not match `[a-z0-9][a-z0-9._-]*`, is no
+    /// `invalid-path` if the name of a derived database does not match `[a-z0-9][a-z0-9._-]*`, is not a
     /// path segment, or ends in `-wal`, `-shm` or `-journal`.
     pub fn new(layout: &Layout, name: &str, kind: Kind) -> Result<Self, Error> {
         let place = layout.location().trim_end_matches('/');
@@ -47,7 +48,8 @@ impl DatabaseFile {
             }
             Kind::Derived => {
                 check_derived(name)?;
-                // The lock directory of a repository may be outside the grants: hide its path.
+                // The message must not show the path of the lock directory: it may be outside the
+                // grants.
                 let location = format!("{place}: {DERIVED}/{name}");
                 let path = layout.lock_path().join(DERIVED).join(name);
                 (layout.lock().below(&[DERIVED]), path, location)

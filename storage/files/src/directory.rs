@@ -1,7 +1,7 @@
-//! An open directory. Each operation takes a single name without a separator, and follows no
-//! symbolic link. So no sequence of operations leaves a granted root. Only the modules below make
-//! system calls: `unix` for Unix and WASI, `windows` for Windows, and `imported` calls the file
-//! system that a host lends. All have the same functions.
+//! An open directory. Each operation takes a single name without a separator, and follows no symbolic
+//! link. So no sequence of operations leaves a granted root. Only the modules below make system calls:
+//! `unix` for Unix and WASI, `windows` for Windows, and `imported` calls the file system that a host
+//! lends. All three have the same functions.
 
 use std::io::Read;
 

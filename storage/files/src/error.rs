@@ -6,7 +6,7 @@ use super::errno::Errno;
 
 /// The error for a failed attempt, such as "read `a.md`".
 ///
-/// It is never `not-found`: the caller handles an absence first.
+/// Its code is never `not-found`: the caller handles a missing file before.
 pub fn errno_error(errno: Errno, attempt: &str) -> Error {
     let (code, reason) = match errno {
         Errno::ROFS => (ErrorCode::ReadOnly, "the medium can only be read"),

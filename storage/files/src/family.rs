@@ -1,5 +1,6 @@
-//! The rules for the directories of a family's places. `tests/families.json` tests them on every
-//! host. A registry is a text that people edit, so its paths are checked whenever a place is opened.
+//! The rules for the directories of a family, which is a group of named places. `tests/families.json`
+//! tests them on every host. A registry is a text that people edit, so its paths are checked whenever a
+//! place is opened.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -23,12 +24,12 @@ const SYSTEM: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// The directories at the root that hold those of users and programs. A place may be below one of
-/// these, but not one of these itself.
+/// The directories at the root that contain directories of users and programs. A place may be below one
+/// of them, but cannot be one of them.
 const SHARED: &[&str] =
     &["home", "media", "mnt", "opt", "root", "run", "srv", "tmp", "users", "var"];
 
-/// The user's directories, on which it depends which paths a family's places may have.
+/// The user's directories. They decide which paths the places of a family may have.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FamilyBase {
     /// The canonical home directory.
@@ -54,7 +55,7 @@ impl FamilyBase {
 
     /// Whether a directory belongs to the user: it is below the home or the data directory.
     fn is_own(&self, directory: &Path) -> bool {
-        // A service may have `/` as its home.
+        // Ignores the home `/`, which a service may have: every directory would belong to the user.
         let home = self.home.as_ref().filter(|home| home.parent().is_some());
         let mut own = home.into_iter().chain(&self.data_directory);
         own.any(|own| directory.starts_with(own))
@@ -108,7 +109,7 @@ impl FamilyBase {
         if names.is_empty() {
             return Err("its path is `/`: choose a directory for it alone");
         }
-        // Without `.` and double separators.
+        // Removes `.` and double separators.
         let directory: PathBuf = directory.components().collect();
         if !self.is_own(&directory) {
             if SYSTEM.contains(&names[0].as_str()) {
@@ -136,7 +137,8 @@ pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
     let mut way: Vec<&Path> = directory.ancestors().collect();
     way.reverse();
     let mut exists = false;
-    // In WASI, a directory may exist although its parents are out of reach, as if they were missing.
+    // In WASI, parents above a preopened directory seem to be missing. So a missing parent does not end
+    // the loop.
     for path in way {
         let shown = path.display();
         match kind_at(path, false) {

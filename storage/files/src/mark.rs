@@ -2,12 +2,13 @@
 //!
 //! The file `plugin.mark` in the lock directory holds the number of the plugin that took the place over
 //! last. A plugin takes the place over at its first write there, without waiting for other plugins. It
-//! reads the mark again before each rename of a commit. If the number is not its own, it writes no more.
+//! reads the mark again before each rename of a commit. If the number is another plugin's, it stops
+//! writing.
 //!
-//! A plugin may be suspended after that check. So each plugin's temporary files have names of their own.
-//! The plugin that takes the place over removes the temporary files of the others beside the documents
-//! that it changes. Without its temporary file, a suspended plugin cannot replace such a document when
-//! it resumes.
+//! A plugin may be suspended after that check. So the names of its temporary files have its number. The
+//! plugin that takes the place over removes the temporary files of the others beside the documents that
+//! it changes. Without its temporary file, a suspended plugin cannot replace such a document when it
+//! resumes.
 //!
 //! A window remains. A plugin that is suspended between the check and the rename may still rename or
 //! delete a document, or replace one in a directory where no other plugin has written since.
@@ -84,8 +85,8 @@ impl Mark {
     }
 
     /// Removes the temporary files of other plugins from the directory of documents with this `path`,
-    /// once for each directory. Once is enough: a plugin that has passed its last check had written its
-    /// temporary files before this plugin took the place over.
+    /// once for each directory. Once is enough: a plugin that writes temporary files later fails its
+    /// check before it renames them.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Mark {
     }
 }
 
-/// Removes the mark, so that the plugins that have the place open write to it no more.
+/// Removes the mark, so that plugins that have the place open can no longer write to it.
 ///
 /// # Errors
 ///
@@ -181,7 +182,7 @@ mod tests {
         is_refused(&first);
         second.check("notes").unwrap();
         is_refused(&first);
-        // The first one is opened again.
+        // The first plugin opens the place again.
         let third = take(&directory, 5);
         third.check("notes").unwrap();
         is_refused(&second);

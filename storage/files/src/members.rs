@@ -1,4 +1,4 @@
-//! The places that a family has at one moment.
+//! The places that a family, a group of named places, has at one moment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

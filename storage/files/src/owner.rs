@@ -34,8 +34,8 @@ const CLAIM: &str = "plugin.claim";
 const MAX_BYTES: u64 = 32;
 
 /// Checks that the other hosts do not own a place. A plugin calls this before it takes the place over.
-/// So it leaves no file in a place of other hosts, and no claim of it keeps them out. `location` is the
-/// place for messages.
+/// So it leaves no file in a place of other hosts, such as a claim that would keep them out. `location`
+/// is the place for messages.
 ///
 /// # Errors
 ///
@@ -44,8 +44,8 @@ const MAX_BYTES: u64 = 32;
 pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     for marker in [CLAIM, OWNER] {
-        // Also with a claim, the lock file is not looked for: what becomes of a claim is decided by the
-        // plugin that took the place over last.
+        // If there is a claim, do not look for the lock file: the plugin that took the place over last
+        // does so, and then keeps or removes the claim.
         if is_marked(directory, marker).map_err(failed)? {
             return Ok(());
         }
@@ -62,7 +62,7 @@ pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
 /// # Errors
 ///
 /// Those of [`check_for_plugins`] and of [`Mark::check`]; `no-space`; `io`, also if the file system
-/// keeps no times.
+/// does not keep the times of files.
 pub fn claim_for_plugins(directory: &Directory, mark: &Mark, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     loop {
@@ -186,13 +186,13 @@ fn put(
     check: impl FnOnce() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
-    // FAT keeps even seconds only.
+    // FAT stores times in steps of two seconds.
     let seconds =
         SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 2 * 2;
     let own = format!("{marker}.{writer}");
     let put = || {
         write(directory, &own, seconds).map_err(failed)?;
-        // Without its time, other hosts would take the marker for a copy.
+        // If the file system changed the time, other hosts would take the marker for a copy.
         if !is_marked(directory, &own).map_err(failed)? {
             let message = format!(
                 "cannot lock `{location}`: the file system does not keep the times of files as they \
@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn of_two_kinds_that_come_at_once_at_most_one_may_write() {
-        // Each host makes its sign and then looks. All orders of the four steps:
+        // A plugin writes its claim (`p`), then looks for the lock file (`P`). A host creates the lock
+        // file (`h`), then looks for a marker (`H`). These are all orders of the four steps.
         for order in ["pPhH", "phPH", "phHP", "hpPH", "hpHP", "hHpP"] {
             let (scratch, directory) = lock_directory();
             let mut plugin = None;
@@ -329,7 +330,7 @@ mod tests {
         let before = directory.metadata(CLAIM).unwrap();
         check_for_hosts(scratch.path(), "notes").unwrap_err();
         claim(&directory).unwrap();
-        // Its claim was never away.
+        // The marker is the claim of the first plugin, renamed: other hosts were refused all the time.
         assert_eq!(directory.metadata(OWNER).unwrap(), before);
     }
 
@@ -386,7 +387,7 @@ mod tests {
         let (from, directory) = lock_directory();
         claim(&directory).unwrap();
         let (to, _) = lock_directory();
-        // As a copy a moment later: std's copy keeps no times.
+        // Copies a moment later: `std::fs::copy` keeps the time only on Windows and macOS.
         std::thread::sleep(Duration::from_millis(5));
         std::fs::copy(from.path().join(OWNER), to.path().join(OWNER)).unwrap();
         let keeps_times = cfg!(any(windows, target_os = "macos"));

@@ -33,11 +33,10 @@ pub(crate) fn temporary_of_plugin(name: &str, number: u64) -> String {
     temporary_with(name, &format!(".{number}{TEMPORARY_SUFFIX}"))
 }
 
-/// The number of the plugin in the name of its temporary file. `None` if the name is not that of a
-/// plugin's temporary file.
+/// The number of the plugin in the name of its temporary file. `None` for any other name.
 pub(crate) fn plugin_of_temporary(temporary: &str) -> Option<u64> {
-    // The temporary file of a new database, or of the document `7`, has a number, but no document's
-    // name before the number.
+    // The temporary file of a new database, or of the document `7`, has a number, too, but no name of a
+    // document before it.
     let (document, number) = temporary.strip_suffix(TEMPORARY_SUFFIX)?.rsplit_once('.')?;
     if document.is_empty() { None } else { number.parse().ok() }
 }

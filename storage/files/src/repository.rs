@@ -168,7 +168,7 @@ pub(crate) fn dot_git(directory: &Path, name: &str) -> Result<Option<Kind>, Erro
     }
 }
 
-/// The git directory of a `.git`, verified to belong to this repository.
+/// The git directory to which a `.git` directory or file leads, checked to belong to this repository.
 fn git_directory(top_level: &Path, kind: Kind, name: &str) -> Result<PathBuf, Error> {
     let dot_git = top_level.join(".git");
     let failed = |errno| errno_error(errno, &format!("read the `.git` of `{name}`"));

@@ -87,8 +87,8 @@ impl Tree {
     /// Lists as [`list`](Documents::list), and removes the temporary files that killed writers have
     /// left. The caller holds the lock of the place; `is_locked` returns whether it still does.
     ///
-    /// In a place with databases, the temporary files stay: another process, without the lock, may be
-    /// making a database under such a name.
+    /// In a place with databases, the temporary files stay: another process may be making a database
+    /// under such a name, which needs no lock.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ impl LockFile {
     /// Releases the file if this connection holds it.
     pub(super) fn let_go(&mut self) {
         if !self.connection().is_autocommit() {
-            // After an error here, the next attempt to take the file fails too.
+            // Ignores an error: the next attempt to take the file then fails, too.
             let _ = run(self.connection(), "ROLLBACK");
         }
     }
@@ -113,7 +113,7 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = system::open(path, flags)?;
     connection.busy_timeout(Duration::ZERO)?;
-    // `BEGIN IMMEDIATE` prepares the first page of an empty file. This must not create a journal.
+    // In an empty file, `BEGIN IMMEDIATE` prepares the first page. This must not create a journal file.
     connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
     Ok(connection)
 }

@@ -83,8 +83,9 @@ impl Request {
     /// Those of [`open`](Request::open).
     pub fn ask(mut self) -> Result<Progress, Error> {
         if self.state == State::New {
-            // If the queue file is free, no writer is at its head. A writer between two attempts to
-            // take the queue file may be overtaken once.
+            // If the queue file is free, no writer is at the head of the wait queue, so this one tries
+            // the lock at once. It may overtake a writer that is between two attempts to take the queue
+            // file.
             if self.queue.is_free() && self.lock.try_take()? && self.lock.is_in_place() {
                 return self.locked();
             }
@@ -173,7 +174,8 @@ fn open_file(
         return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
     }
     if before.is_none() {
-        // SQLite's default mode would exclude a group that may use the directory.
+        // With the mode that SQLite gives new files, a group that may use the directory could not write
+        // this file.
         let mode = if layout.is_private() {
             Some(0o600)
         } else {

@@ -1,4 +1,4 @@
-//! Something else in the place of the lock directory or of a file in it.
+//! Tests with a file or a directory of another kind in place of the lock directory or of a file in it.
 
 use std::fs;
 use std::sync::Arc;

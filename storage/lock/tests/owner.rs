@@ -1,4 +1,4 @@
-//! A request for the lock of a place that plugins own.
+//! Tests of a request for the lock of a place that plugins (hosts in WASI) own.
 
 use std::sync::Arc;
 

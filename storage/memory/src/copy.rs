@@ -1,9 +1,9 @@
-//! A copy of a database for one transaction, and bringing its changes into the database.
+//! A copy of a database for one write transaction, and the merge of its changes into the database.
 //!
-//! Transactions in two scopes are open at once, each in a copy. If another one has committed since a
-//! transaction began, its rows are compared with those that it began with, and each change is made in
-//! the database. So what crosses scopes is found: a row that two scopes change, and a unique value that
-//! two of them store.
+//! Transactions in different scopes (parts of a place) are open at the same time, each in its own copy.
+//! If another transaction committed meanwhile, a commit compares the rows of the copy with the rows at
+//! its beginning, and makes each change in the database. So tests find errors across scopes: two scopes
+//! change the same row, or store the same unique value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,8 @@ use rusqlite::backup::Backup;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-/// The ids of new rows that a transaction may use while others are open, as a server has sequences.
+/// The number of ids that a transaction reserves for its new rows, so that transactions that are open
+/// at the same time give no id twice. A server has sequences for this.
 const IDS: i64 = 1_000;
 
 /// The table and the key of a row, as text.
@@ -46,7 +47,7 @@ impl From<ValueRef<'_>> for Cell {
     }
 }
 
-/// What a transaction began with.
+/// The state of the database at the beginning of a transaction.
 #[derive(Debug)]
 pub(super) struct Begun {
     pub number: u64,
@@ -65,7 +66,7 @@ struct Tables {
 struct Table {
     sql: String,
     columns: Vec<String>,
-    /// The columns that tell its rows apart. `rowid` if it has no other.
+    /// The columns of the primary key. Only `rowid` if the table has no primary key.
     key: Vec<String>,
 }
 
@@ -77,13 +78,14 @@ pub(super) fn copy_of(connection: &Connection) -> rusqlite::Result<Connection> {
 }
 
 impl Begun {
-    /// Notes the rows. `number` tells how many transactions have committed.
+    /// Reads all rows. `number` is the number of transactions that have committed until now.
     pub fn new(connection: &Connection, number: u64) -> rusqlite::Result<Self> {
         let tables = Tables::read(connection)?;
         Ok(Self { number, rows: tables.rows(connection)?, tables })
     }
 
-    /// The keys of the rows that a transaction has changed, each with the table, and whether it is there.
+    /// The keys of the rows that a transaction has changed, each with the table, and whether the row
+    /// still exists.
     pub fn changes(&self, after: &Connection) -> rusqlite::Result<BTreeMap<RowKey, bool>> {
         let after = Tables::read(after)?.rows(after)?;
         let keys: BTreeSet<_> = self.rows.keys().chain(after.keys()).collect();
@@ -91,7 +93,8 @@ impl Begun {
         Ok(changed.map(|key| (key.clone(), after.contains_key(key))).collect())
     }
 
-    /// Makes the changes of a transaction in the database, which others have changed since.
+    /// Makes the changes of a transaction in the database, in which others have committed since it
+    /// began.
     ///
     /// # Panics
     ///
@@ -134,8 +137,8 @@ impl Begun {
     }
 }
 
-/// Lets a transaction give ids to new rows that no other open one gives. `last` is the last id that any
-/// may give; returns the next such one.
+/// Reserves ids for the new rows of a transaction, which no other open transaction then gives. `last`
+/// is the last reserved id until now. Returns the new last reserved id.
 pub(super) fn reserve_ids(connection: &Connection, last: i64) -> rusqlite::Result<i64> {
     let sql =
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name = 'sqlite_sequence'";
@@ -150,7 +153,7 @@ pub(super) fn reserve_ids(connection: &Connection, last: i64) -> rusqlite::Resul
     Ok(from + IDS)
 }
 
-/// The greatest id that a row has had.
+/// The greatest id that any row has ever had.
 pub(super) fn greatest_id(connection: &Connection) -> rusqlite::Result<i64> {
     let sql =
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name = 'sqlite_sequence'";

@@ -57,7 +57,8 @@ impl Shared {
 pub struct Image {
     /// The bytes of the database as a file.
     bytes: Vec<u8>,
-    /// All rows as text, one a line. Images are compared by it: files with the same rows can differ.
+    /// All rows as text, one a line. Images are compared by this text: files with the same rows can
+    /// differ.
     rows: String,
 }
 
@@ -115,7 +116,8 @@ impl SqlDatabase {
         Ok(Box::new(OpenDatabase { database: self.clone(), place }))
     }
 
-    /// Runs statements as another program would. Creates the database if there are any.
+    /// Runs statements as another program would. Creates a missing database if there are any
+    /// statements.
     pub(super) fn run_sql(&self, statements: &[impl AsRef<str>]) {
         let mut connection = locked(&self.shared.connection);
         if !statements.is_empty() {
@@ -156,14 +158,14 @@ impl SqlDatabase {
         locked(&self.shared.scopes).forget_owners();
     }
 
-    /// A database of its own with the same contents, for a transaction of the call.
+    /// A copy of the database, for a transaction of the call.
     fn copy(&self) -> rusqlite::Result<Self> {
         let copy = copy_of(locked(&self.shared.connection).as_ref().expect("it was opened"))?;
         let shared = Shared { connection: Mutex::new(Some(copy)), ..Shared::default() };
         Ok(Self { shared: Arc::new(shared), in_transaction: self.in_transaction.clone() })
     }
 
-    /// A copy for a write transaction in a scope, and what it begins with.
+    /// A copy for a write transaction in a scope, and the state at the beginning of the transaction.
     fn copy_to_write(&self) -> rusqlite::Result<(Self, Begun)> {
         let mut scopes = locked(&self.shared.scopes);
         let copy = self.copy()?;
@@ -171,7 +173,7 @@ impl SqlDatabase {
         Ok((copy, begun))
     }
 
-    /// Brings in what a transaction in a scope has written to its copy.
+    /// Merges the changes that a transaction in a scope has made in its copy.
     fn bring_in(&self, copy: &Self, begun: &Begun, scope: Option<&str>) -> rusqlite::Result<()> {
         let mut scopes = locked(&self.shared.scopes);
         let mut written = locked(&copy.shared.connection);
@@ -313,9 +315,9 @@ struct OpenTransaction<'a> {
     database: SqlDatabase,
     /// Whether the call has asked for the commit.
     is_committed: Cell<bool>,
-    /// What a transaction in a copy has to know.
+    /// Set if the transaction runs in a copy.
     scoped: Option<Scoped<'a>>,
-    // Released after the transaction has ended.
+    // The last field, so that the lock is released after the transaction has ended.
     lock: Option<Arc<Lock>>,
 }
 
@@ -323,7 +325,7 @@ struct OpenTransaction<'a> {
 struct Scoped<'a> {
     of: &'a SqlDatabase,
     documents: &'a MemoryStorage,
-    /// None of one that reads.
+    /// The state at the beginning. `None` for a transaction that reads.
     begun: Option<Begun>,
 }
 
@@ -336,7 +338,8 @@ impl OpenTransaction<'_> {
         }
     }
 
-    /// Lets others use the database and the lock. What a call has of documents goes with its rows.
+    /// Lets others use the database and the lock. Drops the documents of the call that were not
+    /// committed with its rows.
     fn give_back(&self) {
         self.database.shared.give_back();
         if let Some(Scoped { of, documents, begun: Some(_) }) = &self.scoped {
@@ -348,7 +351,7 @@ impl OpenTransaction<'_> {
         }
     }
 
-    /// Brings what was committed in the copy into the database, with the documents of the call.
+    /// Merges what was committed in the copy into the database, and commits the documents of the call.
     fn bring_in(&self) -> Result<(), Error> {
         let Some(Scoped { of, documents, begun: Some(begun) }) = &self.scoped else {
             return Ok(());

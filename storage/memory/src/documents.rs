@@ -1,7 +1,7 @@
-//! Documents in memory. They follow all rules of `wit/storage` that the core can observe. Their
-//! locks have scopes, as a server for many agents would have. Storage like a server also releases a lock
-//! at each commit and takes it anew for the next one, and its commits are atomic, rows and documents
-//! together.
+//! Documents in memory. They follow all rules of `wit/storage` that the core can observe. A lock may be
+//! limited to a scope, a part of the place, as on a database server for many agents. Storage that is
+//! like a server also releases a lock at each commit, and takes it anew for the next one. Its commits
+//! are atomic, rows and documents together.
 
 mod commit;
 mod lock;
@@ -30,7 +30,7 @@ pub struct MemoryStorage {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Whether it is like a server.
+    /// Whether the storage behaves like a database server: see `like_a_server`.
     is_server: bool,
     places: Mutex<BTreeMap<Place, Contents>>,
     /// The labels of families.
@@ -38,16 +38,16 @@ struct Shared {
     locks: Arc<Locks>,
 }
 
-/// The locks of a call.
+/// The state of a call: its lock, its writer and its transaction.
 #[derive(Debug, Default)]
 struct Call {
     /// The place that the call locked first. It may lock no other.
     place: Option<Place>,
     lock: Weak<Lock>,
     has_writer: bool,
-    /// Whether it has a write transaction, of storage like a server.
+    /// Whether the call has a write transaction, in storage like a server.
     transacts: bool,
-    /// The commits of documents that are made with that transaction.
+    /// The commits of documents that become part of that transaction.
     joined: Vec<Vec<Change>>,
 }
 
@@ -57,8 +57,9 @@ impl MemoryStorage {
         Self::default()
     }
 
-    /// The same, but like a server: a commit releases the lock, and the next one takes it anew. It is
-    /// atomic, and that of a transaction has the documents that the call commits meanwhile.
+    /// Storage that grants nothing yet, and behaves like a database server. A commit releases the lock,
+    /// and the next commit takes it anew. Each commit is atomic. Documents that a call commits during a
+    /// transaction on rows become part of the transaction.
     pub fn like_a_server() -> Self {
         let shared = Shared { is_server: true, ..Shared::default() };
         Self { shared: Arc::new(shared), call: Mutex::default() }
@@ -83,7 +84,8 @@ impl MemoryStorage {
         locked(&self.shared.places).entry(place).or_default();
     }
 
-    /// Grants a family of places, with those that exist and those that calls create.
+    /// Grants a family, which is a group of named places: existing places, and places that calls
+    /// create.
     pub fn grant_family(&self, label: impl Into<String>) {
         locked(&self.shared.families).insert(label.into());
     }
@@ -94,7 +96,7 @@ impl MemoryStorage {
         places.entry(place.clone()).or_default().insert((area, path.into()), contents.into());
     }
 
-    /// Removes a document as [`put`](Self::put) puts one.
+    /// Removes a document without any check, like [`put`](Self::put).
     pub fn remove(&self, place: &Place, area: Area, path: &str) {
         let mut places = locked(&self.shared.places);
         places.entry(place.clone()).or_default().remove(&(area, path.into()));
@@ -110,7 +112,8 @@ impl MemoryStorage {
             .collect()
     }
 
-    /// The lock for a write transaction in a place. If the call has a writer, it is the writer's.
+    /// The lock for a write transaction in a place. If the call has a writer, this is the writer's
+    /// lock.
     ///
     /// # Errors
     ///
@@ -146,7 +149,8 @@ impl MemoryStorage {
         }
     }
 
-    /// Ends the transaction of the call. What was not committed with it is dropped.
+    /// Ends the transaction of the call, and drops the changes of documents that were not committed
+    /// with it.
     pub(super) fn drop_joined(&self) {
         let mut call = locked(&self.call);
         call.transacts = false;
@@ -262,7 +266,7 @@ struct MemoryTree<'a> {
 }
 
 impl MemoryTree<'_> {
-    /// The documents, as the call sees them.
+    /// Calls `act` with the documents, including the changes of the call's open transaction.
     fn with<T>(&self, act: impl FnOnce(&Contents) -> T) -> T {
         let call = locked(&self.storage.call);
         let places = locked(&self.storage.shared.places);

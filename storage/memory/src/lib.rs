@@ -20,13 +20,13 @@ pub use self::documents::{Lock, MemoryStorage};
 #[derive(Debug, Default)]
 pub struct InMemoryStorage {
     documents: MemoryStorage,
-    /// The kept database of the first place that has one.
+    /// The kept database (with data of the user) of the first place that has one.
     kept: SqlDatabase,
     owners: Arc<Mutex<Owners>>,
     derived: Arc<Mutex<Derived>>,
 }
 
-/// The derived databases by their place and name.
+/// The derived databases, such as search indexes, by their place and name.
 type Derived = BTreeMap<(Place, String), SqlDatabase>;
 
 /// The places with kept databases.
@@ -43,9 +43,10 @@ impl InMemoryStorage {
         Self::default()
     }
 
-    /// Empty storage like a server: see [`MemoryStorage::like_a_server`]. Transactions in different scopes
-    /// of a kept database are open at once, each in a copy of it. It panics if two scopes change one row
-    /// or one document, at once or one after the other, unless a writer of the whole place came between.
+    /// Empty storage like a server: see [`MemoryStorage::like_a_server`]. Transactions in different
+    /// scopes of a kept database can be open at the same time, each in a copy of it. It panics if two
+    /// scopes change one row or one document, at once or one after the other, unless a writer of the
+    /// whole place came between.
     pub fn like_a_server() -> Self {
         Self { documents: MemoryStorage::like_a_server(), ..Self::default() }
     }
@@ -104,7 +105,7 @@ impl InMemoryStorage {
         database
     }
 
-    /// A derived database.
+    /// The derived database of a place with this name, for the current call.
     fn derived(&self, place: &Place, name: &str) -> SqlDatabase {
         let mut derived = mutex::locked(&self.derived);
         let database = derived.entry((place.clone(), name.to_owned())).or_default();

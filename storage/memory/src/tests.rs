@@ -1,4 +1,4 @@
-//! Storage like a server: what is at once, and what crosses scopes.
+//! Tests of storage like a server: transactions at the same time, and changes that cross scopes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -63,7 +63,7 @@ fn transactions_in_two_scopes_are_open_at_once_and_both_are_kept() {
     assert_eq!(found("SELECT name FROM things ORDER BY name"), [["a"], ["d"]]);
     ada.commit().unwrap();
     assert_eq!(found("SELECT name FROM things ORDER BY name"), [["b"], ["c"], ["d"]]);
-    // One that is rolled back changes nothing.
+    // A transaction that is rolled back changes nothing.
     drop((ada, bob));
     run(&*first.begin(Mode::Write(Some("ada"))).unwrap(), "DELETE FROM things");
     assert_eq!(found("SELECT count(*) FROM things"), [[3]]);
@@ -90,7 +90,7 @@ fn a_row_that_two_scopes_change_is_found_at_once_and_one_after_the_other() {
     let found = panic_of(|| ada.commit().unwrap());
     assert!(found.starts_with("two scopes changed one row: "), "{found}");
 
-    // A writer of the whole place may write anything, and a row that is gone has no scope.
+    // A writer of the whole place may write any row, and a deleted row belongs to no scope.
     let storage = self::storage();
     write(&storage, Some("ada"), &insert("ada", "a"));
     write(&storage, None, rename);

@@ -19,7 +19,8 @@ use super::query::{self, Parameter};
 use super::server::texts;
 use super::statement_error::StatementError;
 
-/// The error of the change with an index, or of the whole commit.
+/// An error with the index of the change that caused it. Without an index, the error of the whole
+/// commit.
 type Refused = (Option<usize>, Error);
 
 impl Lock {
@@ -30,8 +31,9 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// Those of `commit` in `wit/storage`. `busy` names a retry if the connection was lost and nothing
-    /// was changed. After `io` the changes may have been made, and the message says so.
+    /// Those of `commit` in `wit/storage`. `busy`, with the advice to try again, if the connection was
+    /// lost and nothing was changed. After `io` the changes may have been made, and the message says
+    /// so.
     pub fn commit(
         self: &Arc<Self>,
         changes: Vec<Change>,
@@ -110,7 +112,8 @@ impl Lock {
         parameters
     }
 
-    /// The versions of all documents that the changes name and of those above them, in one query.
+    /// Reads the versions of all documents that the changes name, and of documents at paths above them,
+    /// in one query.
     async fn before(
         &self,
         client: &Client,
@@ -304,7 +307,7 @@ fn check_changes(changes: &[Change]) -> Result<(), Refused> {
     check_consistent(changes).map_err(|(index, error)| (Some(index), error))
 }
 
-/// The most bytes of a path: an entry of an index of PostgreSQL has at most 2,704.
+/// The maximum length of a path in bytes: an entry in an index of PostgreSQL has at most 2,704 bytes.
 pub const MAX_PATH: usize = 2_500;
 
 fn check_length(path: &str) -> Result<(), Error> {

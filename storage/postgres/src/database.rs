@@ -62,13 +62,13 @@ impl Database {
     ///
     /// `nested` during a transaction; `busy` if the database cannot be reached now; `permission`, `io`.
     pub async fn begin_read(&self) -> Result<Transaction, Error> {
-        // A transaction of a derived database never waits for another connection, so it needs no right
-        // to wait.
+        // A transaction of a derived database never waits for another connection, so it needs no permit
+        // to hold its connection while it waits.
         self.begin_snapshot(self.0.derived.is_none()).await
     }
 
     /// Begins a transaction that reads one snapshot, in a call that has a lock. The lock already has
-    /// the right to hold a connection while it waits.
+    /// the permit to hold a connection while the call waits.
     ///
     /// # Errors
     ///
@@ -83,9 +83,9 @@ impl Database {
         self.begin_alone(begin, until, needs_right, Held::Read).await
     }
 
-    /// Begins a transaction on a connection of its own. `until` is the deadline for getting a free
-    /// connection. The transaction needs the right to hold a connection while it waits if its call may
-    /// ask for another connection meanwhile.
+    /// Begins a transaction on its own connection. `until` is the deadline for getting a free
+    /// connection. If the call may ask for another connection meanwhile, the transaction needs the
+    /// permit to hold its connection while the call waits.
     pub(crate) async fn begin_alone(
         &self,
         begin: String,
@@ -114,7 +114,7 @@ impl Database {
         Ok(Transaction::new(&self.0, claim, held, holder))
     }
 
-    /// Begins a transaction that writes, under a lock. It is the database transaction that holds the
+    /// Begins a transaction that writes, under a lock. It uses the database transaction that holds the
     /// lock. If a commit has released the lock, it is taken anew.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Database {
     }
 }
 
-/// Runs a query in a transaction of its own, in one round trip.
+/// Runs a query in its own transaction, in one round trip.
 async fn query_alone(
     connection: &mut Connection,
     begin: &str,

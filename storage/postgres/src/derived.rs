@@ -1,4 +1,4 @@
-//! A derived database of a place: its rows of the tables that all places share.
+//! A derived database of a place: the rows of the place in tables that all places share.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -40,13 +40,14 @@ impl Server {
 }
 
 impl Tree {
-    /// The same tree, whose commits store the key of a call.
+    /// The same tree. Its commits store the key of a call, so that a repetition of the call is
+    /// recognised.
     #[must_use]
     pub fn with_key(self, key: Arc<CallKey>) -> Self {
         Tree { key: Some(key), ..self }
     }
 
-    /// Reads with any connection.
+    /// A reader that may use any connection.
     pub fn reader(&self) -> Reader {
         Reader { server: self.server.clone(), place: self.place.clone(), lock: None }
     }
@@ -86,7 +87,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), Error> {
     path::segments(path).map(drop).map_err(refused)
 }
 
-/// Refuses a path that is neither the root nor one of a tree.
+/// Refuses a path that is neither empty, for the root, nor a path that a tree can hold.
 fn check_directory(path: &str) -> Result<(), Error> {
     if path.is_empty() { Ok(()) } else { check_path(path) }
 }

@@ -6,7 +6,7 @@ use std::io;
 use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio_postgres::error::{Severity, SqlState};
 
-/// The error of storage for one of the database.
+/// Converts an error of the database to an error of storage.
 pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
     let Some(found) = error.as_db_error() else {
         return unreachable(error);
@@ -51,7 +51,7 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
         SqlState::UNDEFINED_DATABASE => {
             (ErrorCode::Permission, "the server has no such database: create it".to_owned())
         }
-        // Not PostgreSQL's message, which names the user.
+        // Hides PostgreSQL's message, because it names the user.
         _ if state.code().starts_with("28") => (
             ErrorCode::Permission,
             "the database refuses the login: correct the user or the password of its URL"
@@ -59,7 +59,8 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
         ),
         _ if *state == SqlState::PROTOCOL_VIOLATION => refused_by_pooler(found.message()),
         _ if is_lost(error) => (ErrorCode::Busy, lost()),
-        // Not PostgreSQL's message, which may have a value of the URL. A statement fails as an `ERROR`.
+        // Hides PostgreSQL's message, because it may have a value of the URL. An error of a statement
+        // has the severity `ERROR`, so this is an error of the connection.
         _ if found.parsed_severity() == Some(Severity::Fatal) => {
             let state = state.code();
             let message = format!(
@@ -76,8 +77,8 @@ pub(crate) fn storage_error(error: &tokio_postgres::Error) -> Error {
     Error { code, message, detail: Some(state.code().to_owned()) }
 }
 
-/// The error of a pooler that has no connection for a client. PgBouncer has one state for all of its
-/// errors, and the message names the user, so it is not passed on.
+/// The error of a pooler, such as PgBouncer, that gives a client no connection. All errors of PgBouncer
+/// have the same state, so the message decides. It is not passed on, because it names the user.
 fn refused_by_pooler(message: &str) -> (ErrorCode, String) {
     let refused = ["auth", "no such user", "no such database", "login rejected"];
     if refused.iter().any(|refused| message.contains(refused)) {

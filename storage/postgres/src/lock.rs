@@ -90,12 +90,13 @@ impl Lock {
         self.server.statement_time() + NETWORK_TIME
     }
 
-    /// The statements that begin a transaction and lock the row of the place, then that of the scope.
-    /// They take one round trip.
+    /// The statements that begin a transaction and lock the row of the place, then the row of the
+    /// scope. They take one round trip.
     ///
-    /// PostgreSQL lets further transactions share a row while another one waits to have it alone. So a
-    /// writer of the whole place could wait for as long as writers of scopes come. It locks the gate
-    /// before, and keeps it. Writers of scopes wait at the gate; the rollback to the savepoint frees it.
+    /// Writers of scopes share the row of the place; a writer of the whole place needs it alone.
+    /// PostgreSQL lets further writers share it meanwhile, so that writer could wait for ever. So it
+    /// first locks the row `gate`, and keeps it. A writer of a scope also locks `gate`, in a savepoint:
+    /// it has to wait there, but the rollback releases `gate` at once.
     fn statements(&self, wait: Duration) -> String {
         let lock =
             |scope: &str, strength: &str| lock_row(&self.server, &self.place, scope, strength);

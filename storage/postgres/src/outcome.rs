@@ -19,7 +19,8 @@ const LOOK_FOR: Duration = Duration::from_secs(30);
 /// The time between two attempts to look up the outcome.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The row of a commit is kept for this time, in hours. Its outcome is looked up within a minute.
+/// The row that tells the outcome of a commit is kept for this time, in hours. The outcome is looked up
+/// within a minute.
 const REMEMBERED_HOURS: u32 = 1;
 
 /// The key of a call is remembered for this time, in hours: as long as a client may repeat it.
@@ -86,7 +87,7 @@ impl Lock {
                 self.server.pool().close_idle();
                 find_out(&self.server, &key).await?;
             }
-            // After an error of a row, COMMIT has rolled back.
+            // After an error of an inserted row, COMMIT has rolled back.
             Ok(Err(error)) => return Err(self.refused(&error)),
         }
         if let Some(key) = &self.key {

@@ -48,8 +48,8 @@ impl Pool {
         })
     }
 
-    /// Waits for the right to hold a connection while waiting for something else. Ask for it before the
-    /// connection.
+    /// Waits for the permit to hold a connection while the call waits for something else. A caller gets
+    /// the permit before the connection.
     ///
     /// # Errors
     ///
@@ -135,12 +135,12 @@ impl Pool {
         let _ = timeout(CANCEL_TIME, cancelled).await;
     }
 
-    /// Connects to the first address that takes the connection. Each address has a time of its own, so
-    /// one that is silent does not prevent the next.
+    /// Connects to the first address that takes the connection. Each address has its own timeout, so a
+    /// silent address does not prevent an attempt at the next.
     async fn connect(&self) -> Result<Client, Error> {
         let time = self.url.address_time();
         let mut failed = None;
-        // The answer of a database says more than the silence of another.
+        // Prefers the error of a database that answered to the error of one that did not.
         let mut fail = |error: Error| {
             if failed.is_none() || error.code != ErrorCode::Busy {
                 failed = Some(error);

@@ -60,7 +60,8 @@ struct Tenant {
     /// The number of the tenant whose rows row-level security lets through: the same number, except in
     /// tests.
     let_through: i64,
-    /// The places of groups that are known to exist. Places are never removed.
+    /// A cache of the keys of existing places of groups. Places are never removed, so it never becomes
+    /// wrong.
     known: Mutex<BTreeSet<String>>,
 }
 
@@ -108,7 +109,7 @@ impl Server {
     }
 
     /// The same database, but row-level security lets only the rows of the tenant `let_through`
-    /// through, while statements select those of this tenant. For tests of row-level security.
+    /// through, while statements select the rows of this tenant. For tests of row-level security.
     #[doc(hidden)]
     pub fn mistaken(&self, let_through: i64) -> Self {
         Self { shared: self.shared.clone(), tenant: Tenant::new(self.tenant(), let_through) }
@@ -205,7 +206,7 @@ impl Server {
         sql: &str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, InsertError> {
-        // This first statement finds a connection that has died meanwhile.
+        // Finds and replaces a dead connection first, because the insert cannot be repeated.
         self.rows("SELECT 1::smallint", &[]).await?;
         let mut connection = self.connection().await?;
         let rows = self.alone(&mut connection, sql, parameters);
@@ -270,7 +271,7 @@ impl Server {
         let sql = sql.to_owned();
         self.wait(async move {
             let mut connection = server.connection().await?;
-            // If the statement fails within a transaction of its own, the transaction is rolled back.
+            // The statement may begin a transaction. If it then fails, the transaction is rolled back.
             connection.in_transaction = true;
             let done = connection.client().batch_execute(&sql).await;
             connection.in_transaction = done.is_err();
@@ -321,7 +322,7 @@ impl Server {
         self.pool().connection(self.until()).await
     }
 
-    /// Runs a statement in a transaction of its own. BEGIN, the statement and COMMIT are sent together, so
+    /// Runs a statement in its own transaction. BEGIN, the statement and COMMIT are sent together, so
     /// that it takes one round trip.
     pub(crate) async fn alone(
         &self,

@@ -18,7 +18,7 @@ pub(crate) struct Session {
     pub server: Server,
     /// The derived database. `None` for the tables of kept databases.
     pub derived: Option<Derived>,
-    /// Whether there is a [`Claim`].
+    /// Whether a transaction has a [`Claim`] on the session.
     is_claimed: AtomicBool,
     /// Whether the call was given up. If so, its current statement and all later ones end with
     /// `cancelled`.
@@ -89,7 +89,8 @@ impl Session {
     }
 }
 
-/// The claim of a transaction on its session, which can have no other one until this is dropped.
+/// The claim of a transaction on its session. Until it is dropped, the session can have no other
+/// transaction.
 #[derive(Debug)]
 pub(crate) struct Claim(Arc<Session>);
 
@@ -99,7 +100,8 @@ impl Drop for Claim {
     }
 }
 
-/// The error of a transaction that only reads. A refused change names the remedy.
+/// Converts an error of a transaction that only reads. If a change was refused, the message says what
+/// to do.
 pub(crate) fn error_of_reading(error: Error) -> Error {
     if error.code != ErrorCode::ReadOnly {
         return error;

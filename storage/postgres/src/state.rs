@@ -10,7 +10,8 @@ use super::statement_error::StatementError;
 
 /// The connection of a lock or of a transaction, and its use.
 pub(crate) enum State {
-    /// No transaction is open, so the lock is free in the database. After a commit the connection stays.
+    /// No transaction is open, so the lock is free in the database. After a commit, the connection is
+    /// kept for the next transaction.
     Released(Option<Connection>),
     /// The transaction that has the lock is open. No transaction on rows uses it.
     Locked(Connection),

@@ -1,4 +1,4 @@
-//! One statement of a toolset: what is refused before it is sent, and its rows.
+//! One statement of a toolset: the checks before it is sent, and reading its rows.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -34,8 +34,8 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// # Errors
     ///
-    /// `not-granted`, `too-large`; `io` for another number of parameters than the statement takes, and
-    /// for a text with NUL in one that changes something.
+    /// `not-granted`, `too-large`; `io` if the number of parameters is wrong, or if a statement that
+    /// changes something has a text with NUL.
     pub fn new(statement: &Statement) -> Result<Self, Error> {
         let (sql, takes) = numbered(&statement.sql);
         let word = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
@@ -62,8 +62,8 @@ impl Prepared {
         if !is_select && statement.parameters.iter().any(has_nul) {
             return Err(Error::new(ErrorCode::Io, NO_NUL));
         }
-        // No text in the database has NUL, so a comparison with such a text finds nothing. Null has
-        // this effect.
+        // No text in the database has NUL, so a comparison with such a text must find nothing. Sending
+        // null instead of the text has this effect.
         let sent = |value: &Value| parameter(if has_nul(value) { &Value::Null } else { value });
         let parameters = statement.parameters.iter().map(sent).collect();
         Ok(Prepared { sql, parameters, is_select })
@@ -106,7 +106,7 @@ pub(crate) async fn execute(
     let mut running: Vec<_> = running.collect();
     let mut early = Vec::with_capacity(running.len());
     for statement in &mut running {
-        // The first poll sends it.
+        // The first poll sends the statement. So all are sent before the first answer is awaited.
         early.push(poll_fn(|context| Poll::Ready(statement.as_mut().poll(context))).await);
     }
     let mut effects = Vec::with_capacity(running.len());
@@ -173,7 +173,7 @@ fn end_of_quoted(text: &str, before: Option<char>) -> Option<usize> {
     let after = |start: usize, end: &str| {
         text[start..].find(end).map_or(text.len(), |at| start + at + end.len())
     };
-    // A quote that is written twice is two texts side by side here.
+    // A doubled quote within a text counts as the end of one text and the beginning of the next.
     match text.as_bytes() {
         [b'\'', ..] if before.is_some_and(|c| c.eq_ignore_ascii_case(&'e')) => {
             let mut is_escaped = false;
@@ -235,6 +235,6 @@ mod tests {
         {
             assert_eq!(prepared(sql), Err(ErrorCode::NotGranted), "{sql}");
         }
-        // PostgreSQL refuses several at once.
+        // Several statements in one text need no check here: PostgreSQL refuses them.
     }
 }

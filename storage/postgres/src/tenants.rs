@@ -89,7 +89,8 @@ impl Server {
         Ok(rows.iter().map(TenantName::from_row).collect())
     }
 
-    /// The number of the tenant with a name. `None` if no name is equal, also when case is ignored.
+    /// The number of the tenant with a name. `None` if no tenant has the name in any mixture of upper
+    /// and lower case.
     ///
     /// # Errors
     ///

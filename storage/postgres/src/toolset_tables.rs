@@ -61,7 +61,7 @@ CREATE FUNCTION agent_memory.json_each(text) RETURNS TABLE (value text)
 "#;
 
 /// For each table of a toolset, makes a view with the same name that has only the tenant's rows; for a
-/// table of a derived database, only those of the place. The search path finds the views first. So
+/// table of a derived database, only the rows of the place. The search path finds the views first. So
 /// tenants are kept apart also where row-level security is not in force.
 const VIEWS: &str = r#"
 CREATE SCHEMA IF NOT EXISTS agent_memory_rows;
@@ -89,8 +89,8 @@ END
 $$;
 "#;
 
-/// Makes what the schema of version `before` lacks, in the open transaction: the functions, then the
-/// tables by the statements of the toolsets, then the views.
+/// Adds the objects that the schema of version `before` lacks, in the open transaction: the functions,
+/// then the tables by the statements of the toolsets, then the views.
 pub(crate) async fn make(
     client: &Client,
     before: i32,

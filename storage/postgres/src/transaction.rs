@@ -23,19 +23,19 @@ pub struct Transaction {
     session: Arc<Session>,
     held: Held,
     status: Mutex<Status>,
-    /// The right to hold a connection while the call waits for another one, if the transaction has a
-    /// connection of its own and needs the right.
+    /// The permit to hold a connection while the call waits for another one. `None` if the transaction
+    /// needs no permit.
     _holder: Option<OwnedSemaphorePermit>,
 }
 
 /// The connection of a transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Held {
-    /// A connection of its own, for a transaction that reads.
+    /// The transaction's own connection: the transaction only reads.
     Read(Arc<AsyncMutex<State>>),
-    /// A connection of its own, for a transaction that changes a derived database.
+    /// The transaction's own connection: the transaction changes a derived database.
     Derived(Arc<AsyncMutex<State>>),
-    /// The connection of the lock, for a transaction that changes a kept database.
+    /// The connection of the lock: the transaction changes a kept database.
     Write(Arc<Lock>),
 }
 
@@ -95,7 +95,7 @@ impl Transaction {
         done
     }
 
-    /// Rolls back the transaction if it is open. Afterwards the lock can have another one.
+    /// Rolls back the transaction if it is open. Afterwards, another transaction can use the lock.
     fn end(&self) {
         if let Held::Derived(state) = &self.held {
             let state = state.clone();
@@ -104,7 +104,8 @@ impl Transaction {
         }
         match self.held.state().try_lock() {
             Ok(mut state) => state.end_rows(),
-            // The state is locked while documents are read with the connection of the lock.
+            // The state is locked while documents are read with the connection of the lock. So a task
+            // ends the transaction as soon as they are read.
             Err(_) => {
                 let held = self.held.clone();
                 self.session.server.spawn(async move {

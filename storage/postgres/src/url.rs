@@ -109,8 +109,9 @@ impl DatabaseUrl {
         self.in_order(self.config.get_hosts().len()).into_iter()
     }
 
-    /// The configurations for the addresses of a host, in the order in which they are tried. Each is for
-    /// one address: tokio-postgres, given several, waits for the login at the first without a limit.
+    /// The configurations for the addresses of a host, in the order in which they are tried. Each has
+    /// only one address: with several, tokio-postgres would wait for the login at the first one without
+    /// a limit.
     ///
     /// # Errors
     ///
@@ -160,7 +161,8 @@ impl DatabaseUrl {
         one
     }
 
-    /// The numbers below `count`, from 0 on. If the URL asks for a random order, from a random one on.
+    /// The numbers below `count`, in order. If the URL asks for a random order, they start at a random
+    /// number and go on from 0 at the end.
     fn in_order(&self, count: usize) -> Vec<usize> {
         let is_random = self.config.get_load_balance_hosts() == LoadBalanceHosts::Random;
         let random = if is_random { getrandom::u32().unwrap_or_default() } else { 0 };

@@ -102,7 +102,7 @@ mod tests {
         let larger = Some(Value::Real(9_223_372_036_854_775_808.0));
         assert_eq!(read(4, 0, &[922, 3372, 368, 5477, 5808]), larger);
         assert_eq!(read(0, 0xc000, &[]), None);
-        // A fraction is the nearest number to its digits, as in SQLite.
+        // A fraction becomes the nearest floating-point number, as in SQLite.
         assert_eq!(read(-1, 0, &[3]), Some(Value::Real(0.000_3)));
         assert_eq!(read(-2, 0, &[5000]), Some(Value::Real(0.000_05)));
         assert_eq!(read(0, 0, &[7, 1234, 5678]), Some(Value::Real(7.123_456_78)));

@@ -25,7 +25,8 @@ pub(super) struct Connection {
     pub interrupt: Arc<Interrupt>,
     /// Whether the database is known to have pages, so that it is not new.
     pub has_pages: AtomicBool,
-    /// The immutable file, if the connection reads one. It then serves only one call.
+    /// Set if the file was opened with SQLite's `immutable` option. The connection then serves only one
+    /// call.
     pub immutable: Option<ImmutableFile>,
 }
 

@@ -12,15 +12,15 @@ use super::session::{Options, Session, nested};
 use super::statement;
 use super::transaction::{Held, Transaction};
 
-/// An open database with a connection of its own. A clone is the same database.
+/// An open database with its own connection. A clone is the same database.
 #[derive(Clone, Debug)]
 pub struct Database(pub(super) Arc<Session>);
 
 impl Database {
     /// Opens a database of a place. With `create`, creates a missing one.
     ///
-    /// A kept database is a file in `directory`, which the caller grants. A derived database is a
-    /// file beside the lock.
+    /// A kept database is a file in `directory`, which the caller grants. A derived database, such as a
+    /// search index, is a file in the lock directory.
     ///
     /// # Errors
     ///
@@ -47,8 +47,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// `nested` during a transaction; `read-only` for a statement that changes something;
-    /// `not-granted` for one that no call may run; `too-large` beyond [`MAX_ROWS_BYTES`]; `busy`,
+    /// `nested` during a transaction; `read-only` for a statement that changes something; `not-granted`
+    /// for a statement that no call may run; `too-large` beyond [`MAX_ROWS_BYTES`]; `busy`,
     /// `cancelled`, `io`.
     pub fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
         let connection = self.0.connection()?;

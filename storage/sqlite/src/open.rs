@@ -18,8 +18,8 @@ use super::error::{StatementError, report};
 use super::immutable::{ImmutableFile, immutable_uri, journal_of};
 use super::session::Session;
 
-/// The number of SQLite's instructions between two checks of the interrupt. This number takes some tens
-/// of microseconds.
+/// The number of SQLite's instructions between two checks of the interrupt. They take some tens of
+/// microseconds.
 const LOOK_EVERY: i32 = 1_000;
 
 /// The maximum number of prepared statements of a connection.
@@ -93,8 +93,9 @@ impl Session {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-        // With QPSG, a plan depends only on the statement. Otherwise SQLite would prepare a
-        // statement with a bound `LIMIT`, or one of FTS5, again for each value.
+        // With the query planner stability guarantee (QPSG), a plan depends only on the statement.
+        // Otherwise SQLite would prepare a statement with a bound `LIMIT`, or one of FTS5, again for
+        // each value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROWS_BYTES as i32 + 1024)?;
         connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
@@ -182,7 +183,7 @@ impl Session {
     }
 }
 
-/// Whether SQLite says that the file is no database.
+/// Whether SQLite says that the file is not a database, or is corrupted.
 fn is_unreadable(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ffi::ErrorCode::NotADatabase | ffi::ErrorCode::DatabaseCorrupt))

@@ -31,8 +31,8 @@ pub struct Options {
     pub statement_time: Duration,
     /// How long a statement or a commit waits for a lock of another program.
     pub busy_wait: Duration,
-    /// For hosts that only look: closing a connection leaves the write-ahead log as it is, and derived
-    /// databases are not opened.
+    /// Set by a host that must change nothing: closing a connection leaves the write-ahead log as it
+    /// is, and derived databases are not opened.
     pub looks_only: bool,
 }
 
@@ -70,7 +70,8 @@ impl Session {
         Arc::new(self)
     }
 
-    /// The deadline of a wait for other programs that begins now. For a derived database it is now.
+    /// The deadline of a wait for other programs that begins now. A derived database is not worth a
+    /// wait, so its deadline is now.
     pub fn busy_deadline(&self) -> Instant {
         match self.file.kind {
             Kind::Kept => Instant::now() + self.options.busy_wait,
@@ -151,8 +152,8 @@ impl Session {
 
     /// Begins a transaction. Returns false if another program has the database locked.
     ///
-    /// An async caller may run it on its own thread: it only reads the first page, which is in
-    /// memory after the first time.
+    /// An async caller may run this on its own thread, since it does not block for long: it only reads
+    /// the first page, which is in memory after the first time.
     pub fn try_begin(&self, mode: Mode<'_>) -> Result<bool, Error> {
         let connection = self.connection()?;
         if connection.is_in_transaction() {

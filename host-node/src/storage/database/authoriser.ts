@@ -93,7 +93,8 @@ function setsUserVersion(action: number, pragma: string | null, value: string | 
 
 function isGranted(action: number, first: string | null, second: string | null, schema: string | null): boolean {
   if (action === constants.SQLITE_FUNCTION) return !deniedFunctions.has(second?.toLowerCase() ?? '')
-  // `CREATE TABLE temp.t` has the action of an ordinary table. `ALTER TABLE` updates the temporary schema, too.
+  // `CREATE TABLE temp.t` is reported like an ordinary table, so the schema decides. Updates of `temp`
+  // are allowed, because `ALTER TABLE` makes them.
   if (writeActions.has(action)) return schema !== 'temp' || action === constants.SQLITE_UPDATE
   if (action !== constants.SQLITE_PRAGMA) return readActions.has(action)
   return isPragmaGranted(first?.toLowerCase() ?? '', second !== null)

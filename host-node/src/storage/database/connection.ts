@@ -61,7 +61,7 @@ export class Connection {
     this.#timer = timer
     this.immutable = immutable
     this.isReadOnly = immutable !== undefined || accessErrorOf(path, constants.W_OK) !== undefined
-    // `mode=rw`: SQLite does not create the file, because it would choose the permission bits.
+    // With `mode=rw`, SQLite does not create the file. The host does, with the right permission bits.
     const uri = `${pathToFileURL(path).href}?${immutable ? 'immutable=1' : 'mode=rw'}`
     this.database = new DatabaseSync(uri, {
       readOnly: immutable !== undefined,

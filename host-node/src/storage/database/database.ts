@@ -79,7 +79,8 @@ export class Databases {
 const maxCachedDatabases = 16
 
 /**
- * A database in one thread: one SQLite file. Of all threads, processes and hosts, one at a time may write to it.
+ * A database in one thread: one SQLite file. Only one thread of all processes and hosts may write to it
+ * at a time.
  *
  * A writer first takes the lock of the database's place, unless the database is derived. Then it takes SQLite's own
  * lock, for which it may have to wait: other programs do not know the place's lock.
@@ -170,7 +171,7 @@ export class Database {
     }, wait)
   }
 
-  /** Rolls back. Closes the connection if that fails, which also releases the lock. */
+  /** Rolls back. If that fails, closes the connection, which also releases SQLite's lock. */
   #rollBack(): void {
     if (this.#connection?.rollBack() === false) this.close()
   }

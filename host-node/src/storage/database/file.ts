@@ -24,7 +24,7 @@ export function databaseFile(tree: Tree, name: string, kind: Kind): DatabaseFile
   return { path, location, lock: kind === 'kept' ? tree : undefined, check, replace }
 }
 
-/** The number of a temporary file. */
+/** A random number for the name of a temporary file, so that no other process uses the name. */
 function temporary(): bigint {
   return randomBytes(8).readBigUInt64BE()
 }

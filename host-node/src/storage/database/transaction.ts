@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { databaseError } from './error.ts'
 import { execute, query } from './statement.ts'
 
-/** The database's part of a transaction. */
+/** The functions of the database that a transaction calls. */
 interface TransactionCallbacks {
   commit(): void
   /** Rolls back unless the transaction is committed, and releases the locks. */

@@ -71,7 +71,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Syncs the directories in which names have changed. Skips a directory that another program has
-    /// removed since, because it was empty: the commit succeeds all the same.
+    /// removed since, because it was empty: the commit still succeeds.
     pub(super) fn sync_directories(&mut self) -> Result<(), Error> {
         if self.tree.durability() == Durability::Relaxed {
             return Ok(());

@@ -27,7 +27,7 @@ impl Attempt<'_> {
         let edited = self.edited(index)?;
         let parent = self.existing(&self.steps[index].parent.clone())?;
         let step = &mut self.steps[index];
-        // A backup must not be readable by more users than the document.
+        // A backup, like a new version, gets the mode of the document: not more users may read it.
         let mode = match step.found {
             _ if self.tree.layout().is_private() => 0o600,
             Some(found) => found.mode,
@@ -45,7 +45,8 @@ impl Attempt<'_> {
         if step.found.is_some() || self.tree.layout().is_private() {
             set_mode(&file, mode).map_err(|errno| errno_error(errno, &attempt()))?;
         }
-        // Without the sync, a new document could be empty after a loss of power.
+        // Also with relaxed durability, a new document is synced: it could be empty after a loss of
+        // power.
         let is_synced = self.tree.durability() == Durability::Full || !step.replaces;
         let sync = |file: &File| if is_synced { file.sync_data() } else { Ok(()) };
         let contents = match change {
@@ -136,7 +137,7 @@ impl Attempt<'_> {
         match linked {
             Ok(()) => {}
             Err(Errno::NOENT) => return Err(version_mismatch(from)),
-            // The medium has no links, or allows none to this file.
+            // The medium does not support hard links, or allows none to this file.
             Err(
                 Errno::PERM
                 | Errno::ACCESS

@@ -58,7 +58,7 @@ impl Facts {
     }
 }
 
-/// The result of opening a file of the system to read it.
+/// The result of opening a name as a file, to read it.
 pub(crate) enum Found<File> {
     Nothing,
     File(File, Metadata),

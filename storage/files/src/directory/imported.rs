@@ -23,8 +23,7 @@ mod bindings {
 
 use bindings::agent_memory::file_system::file_system as host;
 
-/// Converts the host's name of an error. A name that neither this crate nor a message tells apart
-/// becomes `EIO`.
+/// Converts the host's name of an error. A name that this crate does not know becomes `EIO`.
 fn errno(name: String) -> Errno {
     match name.as_str() {
         "EACCES" => Errno::ACCESS,
@@ -85,7 +84,7 @@ pub struct Directory(Arc<host::Directory>);
 impl Directory {
     /// Opens a canonical path. Fails if the path now has a symbolic link.
     pub fn open(path: &Path) -> Result<Self, Errno> {
-        // The host compares the path as a text, so it has no `/` at its end.
+        // Removes a `/` at the end, because the host compares the path as a text.
         let path = path.components().as_path().to_str().ok_or(Errno::INVAL)?;
         Ok(Directory(Arc::new(host::open_directory(path).map_err(errno)?)))
     }
@@ -121,7 +120,7 @@ impl Directory {
         }
     }
 
-    /// The facts of a file, or `None` if nothing exists under this name.
+    /// The metadata and the change time of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         let mut found = self.0.look(&[name]).map_err(errno)?;
         Ok(found.pop().flatten().map(Facts::from))
@@ -220,7 +219,7 @@ impl File {
         self.sync_data()
     }
 
-    /// Fails: only plugins set times.
+    /// Always fails: only a plugin sets the time of a file, and no plugin has an imported file system.
     pub fn set_modified(&self, _: SystemTime) -> io::Result<()> {
         Err(Errno::NOSYS.into())
     }
@@ -261,7 +260,7 @@ pub(crate) fn canonical(path: &str) -> Result<Vec<u8>, Errno> {
     host::canonical(path).map_err(errno)
 }
 
-/// The kind of what exists at a path; with `follow`, of what a symbolic link there leads to.
+/// The kind of the file or directory at a path. With `follow`, follows a symbolic link there.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ impl Directory {
     }
 }
 
-/// The kind of what exists at a path; with `follow`, of what a symbolic link there leads to.
+/// The kind of the file or directory at a path. With `follow`, follows a symbolic link there.
 ///
 /// # Errors
 ///

@@ -12,14 +12,14 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use super::facts::{Facts, Found, Metadata};
 use crate::errno::{Errno, errno_of};
 
-/// Opens a directory to look up names. This does not need the right to list it.
+/// The flags to open a directory for looking up names. This does not need the right to list it.
 #[cfg(target_os = "linux")]
 const SEARCH: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const SEARCH: OFlags = OFlags::RDONLY;
 
-/// Opens a file without following a link, without waiting for the other end of a FIFO, and without
-/// making a terminal the controlling terminal.
+/// The flags to open a file without following a link, without waiting for the other end of a FIFO, and
+/// without making a terminal the controlling terminal.
 const FILE: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
@@ -133,7 +133,7 @@ impl Directory {
         Ok(Directory(Arc::new(opened)))
     }
 
-    /// The facts of a file, or `None` if nothing exists under this name.
+    /// The metadata and the change time of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => {

@@ -54,7 +54,7 @@ impl Errno {
         }
     }
 
-    /// The error of the standard library.
+    /// The operating system's error in an error of the standard library. `None` if it has none.
     pub fn from_io_error(error: &std::io::Error) -> Option<Errno> {
         error.raw_os_error().map(|code| Errno::from_win32(code as u32))
     }

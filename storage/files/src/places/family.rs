@@ -18,9 +18,9 @@ pub struct FamilyGrant {
     pub label: String,
     /// The places of the family.
     pub members: FamilyMembers,
-    /// The home directory, for `~/` in a path. No place may be the home directory or contain it.
-    /// The directories below it count as the user's own: the lists of directories of the system do
-    /// not apply to them. `None`: a path with `~/` is refused.
+    /// The home directory, for `~/` in a path. No place may be the home directory or contain it. A
+    /// place may be below it, even if the home is in a directory of the system. `None`: a path with
+    /// `~/` is refused.
     pub home: Option<PathBuf>,
     /// The directory for new places. Files of places below it are created for their owner alone.
     pub data_directory: Option<PathBuf>,
@@ -142,7 +142,8 @@ impl Family {
         }
     }
 
-    /// The paths with which no other place may overlap: of the registry, or of the listed places.
+    /// The paths with which no other place may overlap: the path of the registry, or of each listed
+    /// place.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         match &self.source {
             Source::Registry(registry) => vec![registry.path()],

@@ -30,7 +30,7 @@ pub struct Places {
     known: RwLock<BTreeMap<String, KnownPlace>>,
 }
 
-/// A label that the component may ask for.
+/// The grant for a label that the component may ask for.
 #[derive(Debug, Default)]
 struct KnownPlace {
     granted: Option<Granted>,
@@ -141,8 +141,9 @@ impl Places {
         self.grants.write().unwrap_or_else(PoisonError::into_inner).push(grant);
     }
 
-    /// The places for callers that reach no named place: the same granted directories of repositories,
-    /// and no place under any label. `missing` is the error message for each known label.
+    /// Returns the places for a caller that may only use repositories: with the same granted
+    /// directories, and with no place under any label. `missing` is the error message for each known
+    /// label.
     #[must_use]
     pub fn of_repositories(&self, missing: &str) -> Places {
         let places = Places::default();
@@ -416,7 +417,8 @@ impl Places {
             let within = only.iter().any(|only| grant.path().starts_with(only));
             let parts = only.iter().filter(|only| only.starts_with(grant.path()));
             let parts = parts.filter_map(|part| Grant::new(part).ok());
-            // A symbolic link may have replaced a directory of `only`.
+            // Leaves out a directory of `only` that a symbolic link has replaced: the link may lead
+            // elsewhere.
             let parts = parts.filter(|part| only.iter().any(|only| part.path() == only));
             if within { vec![grant.clone()] } else { parts.collect() }
         };
@@ -424,8 +426,8 @@ impl Places {
     }
 }
 
-/// The error of opening a repository, for a caller who reaches only some repositories: it has no other
-/// path, and does not tell whether the repository exists.
+/// Replaces the error of opening a repository, for a caller that may use only some repositories: the
+/// new message does not tell whether the repository exists, and shows no other path.
 fn out_of_reach(name: &str, error: Error) -> Error {
     match error.code {
         ErrorCode::NotGranted | ErrorCode::NotFound => {

@@ -120,8 +120,8 @@ impl NewPath<'_> {
         Error::new(ErrorCode::InvalidPath, message)
     }
 
-    /// The error if something else is at the path now. Its `detail` makes it an error that
-    /// [`may_pass`]: a person may move that away while the host runs.
+    /// The error if a file or directory of another kind is at the path. It has a `detail`, so
+    /// [`may_pass`] is true for it: a person may move the obstacle away while the host runs.
     fn occupied(&self, reason: &str, detail: &str) -> Error {
         Error { detail: Some(detail.to_owned()), ..self.refused(reason) }
     }

@@ -1,6 +1,6 @@
 //! Registries: files that list the places of a family. A person may edit a registry at any time, so its
-//! file is read at each use, and parsed if it has changed. A registry has a lock of its own, which is
-//! released before the lock of a place is requested.
+//! file is read at each use, and parsed if it has changed. A registry has its own lock. A call releases
+//! it before it requests the lock of a place.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -16,14 +16,14 @@ use crate::{Cache, Durability, FamilyBase, Layout, Members, Registered, Tree};
 /// The maximum size of a registry in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The format of the text of registries: functions of the component.
+/// The format of the text of registries. The component implements the functions.
 pub trait RegistryFormat: Debug + Send + Sync {
     /// The places of a registry: a JSON object from names to `{"path", "description"?,
     /// "unusable"?, "warnings"?}`.
     ///
     /// # Errors
     ///
-    /// A message for a person if the text is no registry.
+    /// A message for a person if the text is not a registry.
     fn parse(&self, text: &str) -> Result<String, String>;
 
     /// The text after one change: `{"add": {"name", "path", "description"?}}` or `{"remove":
@@ -31,7 +31,7 @@ pub trait RegistryFormat: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message for a person if the text is no registry or the change is impossible.
+    /// A message for a person if the text is not a registry or the change is impossible.
     fn edit(&self, text: &str, change: &str) -> Result<String, String>;
 
     /// Tells a person about a part of a registry that is ignored.
@@ -83,7 +83,8 @@ impl Registry {
         &self.file.location
     }
 
-    /// The tree in which the file of the registry is a document. Its lock is that of the registry.
+    /// The tree in which the file of the registry is a document. The lock of the tree is the registry's
+    /// lock.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Transactions in different scopes, which are open at once, each in a copy of the database.
+//! Transactions in different scopes (parts of a place). They are open at the same time, each in a copy
+//! of the database.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +7,16 @@ use rusqlite::Connection;
 
 use crate::copy::{Begun, RowKey, greatest_id, reserve_ids};
 
-/// What is known of the transactions in scopes.
+/// The counts of transactions in scopes, the ids that they reserved, and the scopes of rows.
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     /// How many write transactions are open.
     open: usize,
-    /// How many have committed.
+    /// How many write transactions have committed.
     committed: u64,
-    /// The last id that one of the open ones may give to a row.
+    /// The last id that is reserved for an open transaction.
     last_id: i64,
-    /// The scopes that have written rows last.
+    /// The scope that last wrote each row.
     owners: BTreeMap<RowKey, String>,
 }
 
@@ -38,11 +39,11 @@ impl Scopes {
         Ok(begun)
     }
 
-    /// Brings what a transaction in a scope has written to its copy into the database.
+    /// Merges the changes that a transaction in a scope has made in its copy into the database.
     ///
     /// # Panics
     ///
-    /// If another scope has written the same rows, at once or before.
+    /// If another scope has written the same rows, at the same time or before.
     pub fn bring_in(
         &mut self,
         copy: &mut Option<Connection>,

@@ -19,7 +19,7 @@ pub struct Lock {
 /// A place, or a scope of it.
 pub(super) type Wanted = (Place, Option<String>);
 
-/// How long a call waits for a lock before it is `busy`.
+/// How long a call waits for a lock before it fails with `busy`.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The locks that are held.
@@ -27,8 +27,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct Locks {
     held: Mutex<Vec<Wanted>>,
     released: Condvar,
-    /// The scope that last wrote each document. Only storage that is like a server keeps them, to find
-    /// a document that two scopes change.
+    /// The scope that last wrote each document. Only storage that is like a server notes them, so that
+    /// tests find a document that two scopes change.
     owners: Mutex<BTreeMap<(Place, Area, String), String>>,
 }
 

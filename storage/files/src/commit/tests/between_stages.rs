@@ -1,4 +1,4 @@
-//! Tests of changes by others between the stages of a commit.
+//! Tests in which an editor or another program changes something between two stages of a commit.
 
 use crate::commit::*;
 use std::path::{Path, PathBuf};
@@ -178,7 +178,8 @@ fn edits_of_a_long_document_apply_to_the_contents_of_the_file() {
     std::fs::write(&document, &text).unwrap();
     for round in 0..6 {
         let end = text.len();
-        // The cache loses a document whose edit was refused or that an editor saved.
+        // The cache does not have the document after a refused edit, or after an editor saved another
+        // version.
         if round == 3 {
             refuses(&edit(&text, &[(end + 1, 0, "")]));
         }

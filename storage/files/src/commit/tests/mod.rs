@@ -1,4 +1,4 @@
-//! Tests of what others do while a commit is under way.
+//! Tests in which other programs act while a commit is under way.
 
 mod between_stages;
 #[cfg(not(windows))]

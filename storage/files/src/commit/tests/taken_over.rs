@@ -1,5 +1,5 @@
-//! Tests of plugins of which the later one takes the place over. Not on Windows: no plugin's files are its
-//! own there.
+//! Tests of a plugin whose place a later plugin takes over. They do not run on Windows: also there, a
+//! plugin uses the code for Unix.
 
 use super::between_stages::{put_ours, scene};
 use crate::commit::*;
@@ -12,7 +12,7 @@ fn take_over(tree: &Tree, number: u64) -> Mark {
     Mark::take(&directory, number, "notes").unwrap()
 }
 
-/// The changes of a plugin, up to the temporary files.
+/// A plugin's commit, up to the writing of the temporary files.
 fn prepared<'a>(tree: &'a Tree, changes: &'a [Change], mark: &'a Mark) -> Attempt<'a> {
     let mut attempt = Attempt { mark: Some(mark), ..Attempt::new(tree) };
     attempt.plan(changes).unwrap();
@@ -81,7 +81,7 @@ fn a_plugin_that_was_stopped_does_not_replace_what_the_next_one_changed() {
         let stopped = take_over(&tree, 1);
         let changes = [put_ours()];
         let mut attempt = prepared(&tree, &changes, &stopped);
-        // It has looked at its mark, and is stopped before the rename.
+        // The plugin has checked its mark, and is suspended before the rename.
         attempt.check_lock(&|| true).unwrap();
         let temporary = document.with_file_name(&attempt.steps[0].temporary);
         assert!(temporary.exists());
@@ -105,21 +105,21 @@ fn a_plugin_removes_what_those_before_left_when_it_first_writes_in_a_directory()
         names.sort();
         names
     };
-    // Two plugins that were killed, at documents of any name.
+    // Two killed plugins leave temporary files, also of a document with a long name.
     let long = format!("{}.md", "x".repeat(250));
     for number in 1..3 {
         let mark = take_over(&tree, number);
         let changes = [put_ours(), put(&long, "ours", None)];
         std::mem::forget(prepared(&tree, &changes, &mark));
     }
-    // This is no plugin's.
+    // This temporary file has no plugin's number.
     let other = document.with_file_name(path::temporary("b.md"));
     std::fs::write(&other, "").unwrap();
     assert_eq!(names().len(), 6);
     let next = take_over(&tree, 3);
     tree.commit_as_plugin(&[put_ours()], &next).unwrap();
     assert_eq!(names(), [other.file_name().unwrap(), document.file_name().unwrap()]);
-    // One that passed its check was there before, so the directory is not listed again.
+    // A plugin cleans a directory only once, so it does not remove a later file of another plugin.
     let later = document.with_file_name(path::temporary_of_plugin("b.md", 2));
     std::fs::write(&later, "").unwrap();
     tree.commit_as_plugin(&[put("a.md", "more", Some("ours"))], &next).unwrap();

@@ -35,7 +35,7 @@ use crate::errno::{Errno, errno_of};
 mod private;
 
 const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-/// Opens a directory to look up and list names.
+/// The rights to look up and list names in a directory.
 const SEARCH: u32 = FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
 /// The bit that the reparse tags of links have: of symbolic links, junctions and mount points.
 const NAME_SURROGATE: u32 = 0x2000_0000;
@@ -120,7 +120,8 @@ impl Directory {
     }
 
     /// Opens a file or directory, or creates it, as `how` says. With a mode for the owner alone, a new
-    /// one inherits no rights from its directory. With another mode, it has the inherited rights.
+    /// file or directory inherits no access rights from its directory. With another mode, it inherits
+    /// them.
     fn make(
         &self,
         name: &[u16],
@@ -134,7 +135,7 @@ impl Directory {
         open_at(self.0.as_raw_handle(), name, access, how, options, rights)
     }
 
-    /// The facts of a file, or `None` if nothing exists under this name.
+    /// The metadata and the change time of a file, or `None` if nothing exists under this name.
     pub(super) fn facts(&self, name: &str) -> Result<Option<Facts>, Errno> {
         if name == "." {
             return facts_of(&self.0).map(Some);
@@ -204,7 +205,7 @@ impl Directory {
                 | nt::FILE_RENAME_POSIX_SEMANTICS
                 | nt::FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
             match set_name(&file, other, to, flags, nt::FileRenameInformationEx) {
-                // FAT, or an old Windows.
+                // FAT and old versions of Windows do not support this kind of rename.
                 Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => {
                     let replaces = nt::FILE_RENAME_REPLACE_IF_EXISTS;
                     set_name(&file, other, to, replaces, nt::FileRenameInformation)
@@ -254,14 +255,14 @@ impl Directory {
     /// The names in the directory, in no order. Names that are not UTF-16 are left out: no path can
     /// name them.
     pub fn names(&self) -> Result<impl Iterator<Item = Result<String, Errno>>, Errno> {
-        // A handle of its own: the position in a directory belongs to the handle.
+        // Opens another handle, because the position in a listing belongs to the handle.
         let handle = self.at(&[], SEARCH, nt::FILE_OPEN, nt::FILE_DIRECTORY_FILE)?;
         let mut names = Vec::new();
         // The entries are aligned to eight bytes.
         let mut buffer = vec![0u64; LISTED_BYTES / size_of::<u64>()];
         loop {
             let mut status = IO_STATUS_BLOCK::default();
-            // SAFETY: all pointers outlive the call, and the length is that of the buffer.
+            // SAFETY: all pointers outlive the call, and the length is the buffer's.
             let listed = unsafe {
                 nt::NtQueryDirectoryFile(
                     handle.as_raw_handle(),
@@ -411,11 +412,11 @@ fn facts_of(file: &OwnedHandle) -> Result<Facts, Errno> {
     if unsafe { GetFileInformationByHandle(file.as_raw_handle(), &mut found) } == 0 {
         return Err(errno_of(&std::io::Error::last_os_error()));
     }
-    // SAFETY: this is the data of the class.
+    // SAFETY: `FileBasicInformation` is the class of this struct.
     let times: nt::FILE_BASIC_INFORMATION = unsafe { query(file, nt::FileBasicInformation)? };
     let attributes = found.dwFileAttributes;
     let is_link = attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 && {
-        // SAFETY: the data of the class: the attributes and the tag.
+        // SAFETY: the data of this class are two numbers: the attributes and the tag.
         let [_, tag]: [u32; 2] = unsafe { query(file, nt::FileAttributeTagInformation)? };
         tag & NAME_SURROGATE != 0
     };
@@ -442,7 +443,7 @@ fn since_1970(time: i64) -> (i64, i64) {
 
 /// # Safety
 ///
-/// `T` is plain data of the class.
+/// `T` is the plain data type of the information class `class`.
 unsafe fn query<T: Default>(file: &OwnedHandle, class: i32) -> Result<T, Errno> {
     let mut status = IO_STATUS_BLOCK::default();
     let mut data = T::default();
@@ -461,13 +462,13 @@ fn set<T>(file: &OwnedHandle, data: &T, class: i32) -> Result<(), Errno> {
 
 fn set_bytes(file: &OwnedHandle, data: *const u8, size: usize, class: i32) -> Result<(), Errno> {
     let mut status = IO_STATUS_BLOCK::default();
-    // SAFETY: the callers give plain data of the class.
+    // SAFETY: the callers give plain data of the type that belongs to the class.
     check(unsafe {
         nt::NtSetInformationFile(file.as_raw_handle(), &mut status, data.cast(), size as u32, class)
     })
 }
 
-/// Gives a file a name in a directory.
+/// Gives a file the name `to` in the directory `other`: by a rename or a hard link, as `class` says.
 fn set_name(
     file: &OwnedHandle,
     other: &Directory,
@@ -509,7 +510,7 @@ fn check(status: NTSTATUS) -> Result<(), Errno> {
         0.. => Ok(()),
         STATUS_DELETE_PENDING => Err(Errno::BUSY),
         STATUS_REPARSE_POINT_ENCOUNTERED => Err(Errno::LOOP),
-        // SAFETY: it only looks the number up.
+        // SAFETY: the function only looks the number up.
         _ => Err(Errno::from_win32(unsafe { RtlNtStatusToDosError(status) })),
     }
 }

@@ -14,7 +14,7 @@ use crate::errno::{Errno, errno_of};
 /// A security descriptor of the system, which is never freed.
 struct Descriptor(*const c_void);
 
-// SAFETY: nothing writes to it.
+// SAFETY: nothing writes to the descriptor.
 unsafe impl Send for Descriptor {}
 // SAFETY: as above.
 unsafe impl Sync for Descriptor {}
@@ -26,7 +26,8 @@ pub(super) fn descriptor() -> Result<*const c_void, Errno> {
     let made = MADE.get_or_init(|| {
         let text = w!("D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)");
         let mut descriptor = null_mut();
-        // SAFETY: the text ends with a NUL, and the function writes a pointer to memory of its own.
+        // SAFETY: the text ends with a NUL, and the function writes a pointer to memory that it
+        // allocates.
         let done = unsafe {
             ConvertStringSecurityDescriptorToSecurityDescriptorW(
                 text,
