@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::skip::skip;
 
-/// Set in a process that may mount.
+/// The variable that is set in a process that may mount.
 const MAY_MOUNT: &str = "AGENT_MEMORY_TEST_MAY_MOUNT";
 
 /// The options of `unshare` that give a process its own mounts.
@@ -64,7 +64,7 @@ fn run_by(way: Way, test: &str) {
     let output = command.output().expect("`may_mount` has tried it");
     let (said, complained) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // The outer test prints its own result.
+    // Without the result line of the inner test, because the outer test prints its own.
     said.lines()
         .filter(|line| !line.starts_with("test result: "))
         .for_each(|line| println!("{line}"));

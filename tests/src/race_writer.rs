@@ -20,7 +20,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// The beginning of the names of its writers.
+    /// The name of the host, with which the names of its writers begin.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }

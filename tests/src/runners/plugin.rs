@@ -15,7 +15,7 @@ use crate::runners::{flags, utc_offset};
 use crate::scratch::Scratch;
 use crate::skip::skip;
 
-/// The name in the report, and of its expectations.
+/// The name of the runner in the report, and of its expectations.
 pub const RUNNER: &str = "plugin";
 
 /// The directory of the programs for tests.
@@ -40,7 +40,7 @@ fn built() -> Option<(PathBuf, PathBuf)> {
     Some((python()?, plugin()?))
 }
 
-/// A program for tests, whose first argument is the plugin; none if that is not built.
+/// A program for tests, whose first argument is the plugin. `None` if the plugin is not built.
 pub fn program(name: &str) -> Option<Command> {
     let (python, plugin) = built()?;
     let mut command = Command::new(python);
