@@ -21,8 +21,9 @@ const HEADS: [&str; 3] = [
     "",
 ];
 
-/// An entry is refused, and the log does not change. Or it is at the end of its section, and the rest
-/// of the log has the same order and structure. Then the log accepts the next entry, too.
+/// Checks an append. If it is refused, the log does not change. Otherwise the entry is at the end of
+/// its section, the rest of the log has the same order and structure, and the log accepts the next
+/// entry.
 pub fn run(input: &[u8]) {
     let [choice, content, body] = parts(input);
     let choice = |index: usize| usize::from(choice.get(index).copied().unwrap_or_default());
@@ -53,8 +54,8 @@ pub fn run(input: &[u8]) {
     check_validate(&repository, LOG, false);
 }
 
-/// Whether lines end with CR alone. Such a log may refuse every entry: an entry's LF can turn a CR
-/// into CRLF, at which the parser ends the first line of a code fence; it does not end it at a CR.
+/// Whether lines end with CR alone. Such a log may refuse every entry. The parser ends the first line
+/// of a code fence at CRLF but not at CR, and an entry can add an LF after the CR.
 fn has_old_line_ends(log: &str) -> bool {
     log.replace("\r\n", "\n").contains('\r')
 }

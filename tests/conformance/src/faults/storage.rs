@@ -28,9 +28,9 @@ pub struct PendingOperation {
 /// What happens at an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It is done.
+    /// The operation is done.
     Proceed,
-    /// It fails. This number of its changes is applied nevertheless.
+    /// The operation fails. This number of its changes is applied nevertheless.
     Fail(ErrorCode, usize),
     /// The process crashes, after this number of its changes.
     Crash(usize),
@@ -61,7 +61,7 @@ impl<P: Plan> FaultyStorage<P> {
         Self { memory, plan, fails_derived: false }
     }
 
-    /// The same with faults in derived databases, too.
+    /// Injects faults into derived databases, too.
     pub fn with_faults_in_derived(self) -> Self {
         Self { fails_derived: true, ..self }
     }
@@ -130,7 +130,8 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         kind: Kind,
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
-        // An index may fail in any way: no answer shows it, see `tests/index/` of the core.
+        // A fault in an index changes no answer, so none is injected here: `tests/index/` of the core
+        // does it.
         if kind == Kind::Derived && !self.fails_derived {
             return self.memory.open_database(place, name, kind, create);
         }
@@ -250,7 +251,7 @@ impl<P: Plan> Transaction for FaultyTransaction<'_, P> {
         self.transaction.execute(statements)
     }
 
-    /// Commits or rolls back: `applied` is 0 or 1.
+    /// Commits, unless the plan decides otherwise. A commit is one change, so `applied` is 0 or 1.
     fn commit(&self) -> Result<(), Error> {
         let image = self.storage.memory.image().filter(|_| self.writes);
         let changes = image.map(StateChange::Database).into_iter().collect();
