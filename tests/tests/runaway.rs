@@ -1,5 +1,5 @@
-//! Many calls that exceed their limits, beside calls that do not. Each of the former ends with an error
-//! that names the limit, and the latter are answered meanwhile. The memory of the process stays
+//! Many calls that exceed their limits, beside calls that do not. Each call over a limit ends with an
+//! error that names the limit. The other calls are answered meanwhile. The memory of the process stays
 //! bounded, at its peak and afterwards.
 //!
 //! These tests have a process of their own, since they measure its memory.

@@ -124,7 +124,7 @@ impl Host {
     }
 }
 
-/// The documents before and after a tool call, and after two.
+/// The documents before and after a tool call, and after a second one.
 struct Expected {
     /// The states before the call and after each change.
     states: Vec<Documents>,
@@ -307,7 +307,7 @@ fn ended_well(
     }
     if traced.output.status.success() {
         ensure(stand == all, || format!("a success with {stand} of {all} changes: {said}"))?;
-        // A tool call has a thread of its own, which is not traced with the first thread only.
+        // If only the first thread is traced, the trace lacks the lock: a tool call has another thread.
         let has_lock = injection.point.first_thread || traced.took_lock("turn.sqlite");
         return ensure(has_lock, || "the call succeeded without the lock".into());
     }
