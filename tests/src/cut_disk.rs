@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// The sizes of the sparse images, as `truncate` takes them.
 const XFS_SIZE: &str = "8G";
 const EXT4_SIZE: &str = "1G";
-/// ext4 writes data that no program syncs only once a minute, so a cut loses it.
+/// Data that no program syncs is written only once a minute, so a cut loses it.
 const EXT4_OPTIONS: &str = "commit=60";
 const IMAGE: &str = "ext4.img";
 

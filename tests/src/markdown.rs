@@ -16,7 +16,7 @@ pub struct Block {
 
 /// The top-level blocks of a text.
 pub fn blocks(text: &str) -> Vec<Block> {
-    // The parser gives other events if the last line has no line end, though CommonMark allows that.
+    // Without a line end, the parser gives other events for the last line.
     let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let mut blocks: Vec<Block> = Vec::new();
     let mut depth = 0;

@@ -35,7 +35,7 @@ pub fn where_mounts_are_allowed(test: &str, body: impl FnOnce()) {
 ///
 /// # Panics
 ///
-/// As above, and if the test does not run as root.
+/// If the test fails in that process, does not run, or does not run as root.
 pub fn as_root_with_mounts(test: &str, body: impl FnOnce()) {
     if env::var_os(MAY_MOUNT).is_some() {
         return body();

@@ -177,8 +177,8 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts a pooler with a number of connections to the server. `None` if this machine has no PgBouncer:
-    /// the test is then skipped.
+    /// Starts a pooler with a number of connections to the server. `None` if this machine has no
+    /// PgBouncer: the test is then skipped.
     #[track_caller]
     pub fn start(server: &PostgresServer, connections: usize) -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();

@@ -25,7 +25,8 @@ impl Host {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Its program, which takes `REPOSITORY AGENT COUNT ID LOCK-WAIT`, the last in milliseconds.
+    /// The program of its writers. It takes `REPOSITORY AGENT COUNT ID LOCK-WAIT`, the wait in
+    /// milliseconds.
     ///
     /// # Panics
     ///

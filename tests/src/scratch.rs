@@ -20,7 +20,7 @@ pub struct Scratch {
     drive: &'static str,
 }
 
-/// The place with the data of a case.
+/// The kind of place that has the documents or the database of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     Repository,

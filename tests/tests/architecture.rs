@@ -411,7 +411,7 @@ fn no_host_knows_a_toolset() {
     names.extend(documents);
     let schema = source("tests/conformance/documents/schema-v1.md");
     let sections = schema.lines().filter_map(|line| line.strip_prefix("## "));
-    // The context of a call and the header of a file are no sections of a log.
+    // These words also mean the context of a call and the header of a file.
     let sections = sections.filter(|section| !["Context", "Header"].contains(section));
     names.extend(sections.map(str::to_owned));
     names.extend(tool_error_codes().iter().flat_map(|code| in_quotes(code)));

@@ -140,7 +140,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Damages one document in every way, and makes every call on each.
+/// Damages one document in every way, and makes every call after each damage.
 fn damage(path: &str, sound: &Documents) {
     let mut tried = 0;
     let mut errors = 0;

@@ -1,5 +1,5 @@
-//! Random sequences of calls get the same answers and leave the same documents on every host. The calls
-//! are those of all cases of a toolset, in any order, on the documents of any case.
+//! Random sequences of calls get the same answers and leave the same documents on every host. A
+//! sequence has calls from all cases of a toolset, in any order, on the documents of any case.
 //!
 //! `AGENT_MEMORY_TEST_ROUNDS` sets the number of sequences, `AGENT_MEMORY_TEST_SEED` the first seed.
 

@@ -149,7 +149,7 @@ async fn a_cancelled_call_releases_its_lock() {
     scene.assert_sound().await;
 }
 
-/// Roots that block the thread when they are asked for.
+/// Roots of a client that block the thread when the host asks for them.
 struct Stuck(Arc<AtomicBool>);
 
 impl Roots for Stuck {

@@ -88,7 +88,7 @@ fn a_repeated_request_gets_the_answer_of_the_first_one() {
     let other = add("k1", "three").send(&server);
     assert!(refused(&other).contains("belongs to another call"), "{}", other.body);
     assert_eq!(["one", "two", "three"].map(|content| count(&server, "", content)), [1, 1, 0]);
-    // Without a key, the call is another one.
+    // Without a key, the same call is made a second time.
     assert_ne!(made(&add("", "one").send(&server)), first);
 }
 

@@ -1,5 +1,5 @@
-//! `agent-memory move`: the memory of a machine in a database, and back in files. Whatever a tool answers
-//! before, it answers after; every document and row is the same.
+//! `agent-memory move`: the memory of a machine in a database, and back in files. Every tool gives the
+//! same answers before and after; every document and row is the same.
 
 #[path = "moving/machine.rs"]
 mod machine;

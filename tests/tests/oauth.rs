@@ -228,7 +228,7 @@ fn nobody_gets_in_by_an_access_token_that_does_not_hold() {
         assert_eq!(is_invalid, !given.is_empty(), "{name}: {challenge}");
     }
     assert_eq!(server.request("GET", "/metrics", &[], "").status, 401);
-    // The table has some reasons twice, but the log has each only once.
+    // Each of the three subjects without a token is logged once.
     let log = fs::read_to_string(scene.log()).expect("a log");
     assert_eq!(log.matches("not let in").count(), 3, "{log}");
 }

@@ -161,8 +161,8 @@ impl Running {
     }
 }
 
-/// In each round, a plugin writes while the next one takes the place over. Some are stopped meanwhile, and
-/// go on; some are killed before.
+/// In each round, a plugin writes while the next one takes the place over. Some plugins are stopped
+/// meanwhile and go on, and some are killed before.
 #[test]
 fn acknowledged_entries_survive_plugins_that_take_over_and_are_stopped_or_killed() {
     if plugin::left_out() {
@@ -179,7 +179,7 @@ fn acknowledged_entries_survive_plugins_that_take_over_and_are_stopped_or_killed
     for round in 0..ROUNDS {
         let mut next = Running::start(&repository, &format!("round{round}"));
         if let Some(mut before) = before.take() {
-            // The plugin before is at any point of its writing.
+            // The earlier plugin may be at any point of its writing.
             match round % 3 {
                 0 => {
                     next.next().expect("it writes at once");

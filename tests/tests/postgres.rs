@@ -47,7 +47,7 @@ fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
         assert_eq!(error.code, ErrorCode::Busy);
         assert!(error.message.contains("nothing was changed: try again"), "{error}");
         assert!(!is_there);
-        // The same writer takes its lock anew.
+        // After the failed commit, the same writer takes its lock again.
         lock.commit(vec![put()]).unwrap();
     }
 }

@@ -1,8 +1,9 @@
-//! Every request of a call to PostgreSQL fails once, in every way: the connection ends before the server
-//! gets the request or after it has answered, the server ends it, or it answers with an error.
+//! Every request of a call to PostgreSQL fails once, in every way: the connection ends before the
+//! server gets the request or after it has answered, the server ends the connection, or the server
+//! answers with an error.
 //!
-//! A call then succeeds, or its error says what to do. What is stored is as before the call or as after
-//! it, and the same call again ends as if it had been made once.
+//! A call then succeeds, or its error says what to do. The stored rows are as before the call or as
+//! after it. The same call, made again, ends as if it had been made once.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,7 +21,7 @@ use agent_memory_tests::runners::component::send;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-/// The calls, as requests of the conformance suite. `setup` is made before each other one.
+/// The calls, as requests of the conformance suite. The calls of `setup` come before each other call.
 const CALLS: &str = include_str!("postgres/calls.json");
 
 const TOOLSETS: [&str; 6] = ["records", "layers", "items", "stores", "files", "memory"];
@@ -63,7 +64,7 @@ const FAULTS: [(Fault, usize); 8] = [
     (Fault::Error("XX000"), 1),
 ];
 
-/// What an error says after a fault.
+/// The advice in an error after a fault.
 fn advice(fault: Fault) -> &'static str {
     match fault {
         Fault::Error("XX000") => "the log of its server",
@@ -253,7 +254,7 @@ enum Met {
     Nothing,
 }
 
-/// What a call may do.
+/// The changes that a call may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// It makes one commit.

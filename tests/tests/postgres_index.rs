@@ -1,5 +1,5 @@
-//! The index of a place on PostgreSQL, which all servers share: who writes it, who reads it, and that no
-//! answer depends on it.
+//! The index of a place on PostgreSQL, which all servers share: which server writes it, which servers
+//! read it, and that no answer depends on it.
 
 use std::sync::Arc;
 use std::thread;
@@ -211,7 +211,7 @@ fn no_place_outlives_its_transaction_behind_a_pooler() {
     }
 }
 
-/// A server with a place of records and one of a store, which others share.
+/// A server with records and a store, which it shares with other servers.
 struct Host {
     memory: AgentMemory,
     runtime: Arc<Runtime>,
@@ -383,7 +383,7 @@ fn a_searcher_whose_connection_ends_while_it_indexes_answers_rightly() {
     let direct = Host::new(&postgres, false);
     host.fill();
     let administrator = database(&postgres.administrator_url_text());
-    // Breaks the connection after a segment is inserted, while its postings are.
+    // Breaks the connection while the postings of a segment are inserted, after the segment itself.
     let breaks = "CREATE FUNCTION public.breaks() RETURNS trigger LANGUAGE plpgsql AS \
                   $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$; \
                   CREATE TRIGGER breaks AFTER INSERT ON agent_memory.postings \

@@ -18,8 +18,8 @@ use tokio::runtime::Runtime;
 /// The time of the first server's clock.
 const NOW: &str = "2026-01-20T10:00:00Z";
 
-/// The time of a clock that runs ahead. Items that the first server keeps for an hour have expired by
-/// it.
+/// The time of a clock that runs ahead. By this clock, items that the first server keeps for an hour
+/// have expired.
 const LATER: &str = "2026-01-20T12:00:00Z";
 
 const HOUR: u64 = 3_600;

@@ -39,12 +39,12 @@ struct Race {
     clients: usize,
     /// How many memories each client adds.
     adds: usize,
-    /// What breaks, one after the other.
+    /// The parts that break, one after the other.
     breaks: Vec<Break>,
     has_pooler: bool,
 }
 
-/// What breaks.
+/// A part that breaks.
 #[derive(Clone, Copy, Debug)]
 enum Break {
     /// A server is killed, and another takes its place.
@@ -121,7 +121,7 @@ fn is_asked_for() -> bool {
 /// The large races run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What the clients have learned.
+/// The answers that the clients have got.
 #[derive(Default)]
 struct Learned {
     /// The agents and the contents of memories that were acknowledged.

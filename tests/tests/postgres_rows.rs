@@ -224,7 +224,7 @@ fn a_call_has_one_transaction_and_no_other_work_on_its_database_meanwhile() {
     assert_eq!(code(database.query(&text("SELECT 1"), 1)), ErrorCode::Nested);
     assert_eq!(code(scratch.runtime.block_on(database.begin_read())), ErrorCode::Nested);
     assert_eq!(code(database.check_free()), ErrorCode::Nested);
-    // Also through another database.
+    // The same holds for another handle of the database.
     assert_eq!(code(begin_write(&scratch.server.database())), ErrorCode::Nested);
     transaction.execute(&[insert("a")]).unwrap();
     transaction.commit().unwrap();
@@ -392,7 +392,7 @@ fn a_transaction_whose_connection_breaks_is_made_as_a_whole_or_not_at_all() {
         assert!(error.message.contains("nothing was changed: try again"), "{error}");
         assert!(!is_there);
         drop(transaction);
-        // The same writer takes its lock anew.
+        // After the failed commit, the same writer takes its lock again.
         let again = begin();
         again.execute(&[insert(name)]).unwrap();
         again.commit().unwrap();

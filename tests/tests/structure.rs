@@ -61,8 +61,8 @@ fn document(name: &str) -> String {
     workspace::source(&format!("tests/conformance/documents/{name}"))
 }
 
-/// Logs of this program and of the first one, empty and full, with both kinds of line ends, with all
-/// sections and without some.
+/// Logs of this program and of the earlier program whose files it reads: empty and full, with both
+/// kinds of line ends, with all sections and without some.
 fn logs() -> Vec<Log> {
     let full = document("log-v1.md")
         .replace("## Discussion", "See [spec], [it][ref] and [a\nb].\n\n## Discussion")

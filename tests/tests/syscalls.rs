@@ -1,5 +1,5 @@
-//! A system call of a host fails, or the host is killed before it. The documents are those from before
-//! or after the tool call, no process hangs, and the tool call can be repeated.
+//! A system call of a host fails, or the host is killed before it. The documents are then as before or
+//! as after the tool call, no process hangs, and the tool call can be repeated.
 //!
 //! All system calls of the native host are tested. The Node host starts more slowly, so only a sample
 //! of its system calls is tested. `AGENT_MEMORY_SYSCALLS=all` tests all, in about ten minutes.

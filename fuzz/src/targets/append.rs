@@ -14,7 +14,7 @@ const SCHEMAS: [&[&str]; 2] = [
     &["Risks", "Q & A", "Décisions"],
 ];
 
-/// The beginning of a log, before its body. With the empty one, the body is the whole log.
+/// The beginning of a log, before its body. With the empty beginning, the body is the whole log.
 const HEADS: [&str; 3] = [
     "# aristotle — 2025-01-20\n\n## Header\n\n- Agent Name: aristotle\n- Date: 2025-01-20\n\n",
     "# Agent Memory Session\n\n**Agent Name:** aristotle\n**Date:** 2025-01-20\n\n---\n\n",
@@ -91,7 +91,7 @@ fn target(log: &str, schema: &[&str], section: &str) -> Target {
     let nearest = earlier.filter_map(|earlier| named(earlier)).last().or_else(|| named("Header"));
     let after = match nearest {
         Some(nearest) => nearest.source,
-        // In a log of the first program, the header is the text above the first section.
+        // In a log of the earlier program, the header is the text above the first section.
         None => {
             let headings = headings(log);
             let above = headings.iter().take_while(|heading| heading.level == HeadingLevel::H1);

@@ -1,5 +1,5 @@
-//! The tools of `stores`: an input is the number of a call, a text for it, the file of a memory, and the
-//! index of its category.
+//! The tools of `stores`: an input is the number of a call, a text for it, the file of a memory, and
+//! the index of its category.
 
 use std::collections::BTreeMap;
 

@@ -178,7 +178,8 @@ fn has(got: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Whether two values are equal. Numbers are compared by their values, since JavaScript writes `0.0` as `0`.
+/// Whether two values are equal. Numbers are compared by their values, since JavaScript writes `0.0` as
+/// `0`.
 pub fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {

@@ -82,7 +82,7 @@ fn no_case_depends_on_the_length_of_the_path_of_its_repository() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// Replaces the message texts of a case by those of the core.
+/// Replaces the message texts of a case by the texts of the core.
 fn bless(case: &Case) {
     let session = CoreSession::start(case);
     let places = session.places();

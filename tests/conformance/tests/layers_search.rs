@@ -6,8 +6,8 @@ use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
-/// More rows than a search compares with its index at once. It notices a change by another program to
-/// one of more rows later.
+/// Too many rows for a search that compares each row with its index. Among so many, a search notices
+/// a change by another program only when a hit has changed.
 const MANY: usize = 1_500;
 
 struct Memory(InMemoryStorage);
@@ -49,7 +49,7 @@ impl Memory {
         self.0.query_sql(sql).expect(sql)[0][0].as_i64().expect("a number")
     }
 
-    /// The texts that a query of the index gives.
+    /// The first column of a query of the index.
     fn derived(&self, sql: &str) -> Vec<String> {
         let rows = self.0.query_derived_sql(&Place::named("layers"), "search.db", sql);
         let rows = rows.expect(sql).into_iter();
@@ -140,7 +140,8 @@ fn rows_between_two_dates_are_found_whatever_the_order_and_the_form_of_their_dat
     memory.0.run_sql(&["INSERT INTO episodic_memories (agent_id, memory, created_at) VALUES \
          ('ada', 'Two', '2020-05-01T23:30:00-05:00'), ('ada', 'Two', NULL), ('ada', 'Two', 'May'), \
          ('ada', 'Two', '2030-01-01 00:00:00')"]);
-    // The last range has more rows than a search narrows to their ids.
+    // A search is limited to the ids of the rows between two dates. The last range has too many rows
+    // for that.
     for (from, to) in
         [("2020-05-02", "2020-05-02"), ("2019-01-01", "2020-01-01"), ("2020-01-03", "2021-12-31")]
     {

@@ -67,7 +67,7 @@ fn types(schema: &Value) -> (&'static str, &'static str) {
         Some("boolean") => ("bool", "bool"),
         Some("array") if schema["items"]["type"] == "string" => ("list<string>", "Vec<String>"),
         Some("array") if schema["items"]["type"] == "integer" => ("list<s64>", "Vec<i64>"),
-        // The one alternative is null, which only `call` can pass.
+        // Without `type`, the schema allows a text or null. Only `call` can pass null.
         Some("string") | None => ("string", "String"),
         Some(other) => panic!("a parameter of type `{other}` has no type in WIT yet"),
     }

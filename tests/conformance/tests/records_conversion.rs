@@ -461,8 +461,8 @@ fn rows_that_were_left_replace_no_document() {
     assert_eq!(host.exported("json"), large(2));
 }
 
-/// If documents are in a database, too, a noted copy beside a file comes only from an interrupted
-/// conversion.
+/// If documents are in a database, too, only an interrupted conversion leaves rows beside a file. The
+/// rows have a note that they are a copy.
 #[test]
 fn rows_that_were_left_in_a_database_are_deleted_by_the_next_conversion() {
     for to in ["sqlite", "json"] {

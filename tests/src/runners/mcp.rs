@@ -1,5 +1,5 @@
-//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions, or
-//! stateless requests over HTTP. Each case has a process of its own.
+//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions,
+//! or stateless requests over HTTP. Each case has a process of its own.
 
 use agent_memory_conformance::case::{Case, CaseClock, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;

@@ -56,8 +56,8 @@ pub fn report(cases: &[Case]) -> Result<Report, String> {
     program::report(RUNNER, RUNNER, Asked { command, drive: "", open, open_all }, cases)
 }
 
-/// The request that opens a memory for a case. The settings are variables of the environment, named like
-/// the options of the command line.
+/// The request that opens a memory for a case. The settings are variables of the environment, named
+/// like the options of the command line.
 fn open(case: &Case, scratch: &Scratch) -> Result<Value, String> {
     let clock = &case.text.clock;
     let shown = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();

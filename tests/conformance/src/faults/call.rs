@@ -51,12 +51,12 @@ pub struct Call<'a> {
     pub besides: &'a [&'a str],
 }
 
-/// What was wrong with a call.
+/// A mistake of a call that a sweep has found.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The fault. `None` if the call is wrong without one.
+    /// The fault. `None` if the mistake is there without a fault.
     pub point: Option<Point>,
-    /// What was wrong.
+    /// The description of the mistake.
     pub message: String,
 }
 
@@ -100,8 +100,8 @@ impl Baseline {
 impl Call<'_> {
     /// Makes the call with every fault, or only with the one that `wanted` names.
     ///
+    /// After each fault:
     /// - Storage has the contents before the call and the changes that it applied, and no others.
-    /// - The documents are those before, or those after the changes that storage has applied.
     /// - A result is complete. An error says whether changes may have been made.
     /// - After a restart the call can be repeated. It then ends as if the first call had not been
     ///   made or, if the first call had made changes, as if it had succeeded.
@@ -271,7 +271,7 @@ impl Call<'_> {
                     format!("{applied} changes were made, but the result is {result}")
                 })
             }
-            // A tool that writes beside reading returns the data that it has read, with a warning of
+            // A tool that reads and also writes returns the data that it has read, with a warning of
             // the fault.
             Answer::Result(result) if warns(result, INJECTED) => {
                 ensure(warns(result, MAY_STAND) == (applied > 0 || is_uncertain), || {

@@ -42,8 +42,8 @@ pub trait Plan {
     fn decide(&self, operation: PendingOperation) -> Action;
 }
 
-/// The panic payload that stands for a crash of the process. Unwinding drops the locks, as the
-/// operating system frees those of a crashed process.
+/// The panic payload that simulates a crash of the process. Unwinding drops the locks, as the operating
+/// system frees the locks of a crashed process.
 #[derive(Clone, Copy, Debug)]
 pub struct Crash;
 
@@ -102,7 +102,7 @@ fn injected(code: ErrorCode) -> Error {
 
 impl<P: Plan> Storage for FaultyStorage<P> {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        // In a family, `not-found` is a normal answer: there is no place of this name.
+        // A place with a name may not exist: then `not-found` is a normal answer.
         let is_family = matches!(place, Place::Named { name, .. } if !name.is_empty());
         self.check_with(Operation::Open, is_family.then_some(ErrorCode::NotFound))?;
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
@@ -135,7 +135,7 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         if kind == Kind::Derived && !self.fails_derived {
             return self.memory.open_database(place, name, kind, create);
         }
-        // Without `create`, `not-found` is a normal answer: there is no database.
+        // Without `create`, the database may not exist: then `not-found` is a normal answer.
         let normal_error = (!create).then_some(ErrorCode::NotFound);
         self.check_with(Operation::OpenDatabase, normal_error)?;
         let connection = self.memory.open_database(place, name, kind, create)?;
