@@ -27,7 +27,7 @@ pub struct Reply {
     pub status: u16,
     /// The header fields, with names in lower case.
     pub fields: Vec<(String, String)>,
-    /// The body, without its chunks.
+    /// The body, joined from its chunks.
     pub body: String,
 }
 

@@ -14,8 +14,8 @@ type Way = &'static [&'static str];
 const AS_WE_ARE: Way = &["--mount"];
 const AS_ROOT_OF_A_NAMESPACE: Way = &["--user", "--map-root-user", "--mount"];
 
-/// Runs the body of a test in a process with its own mounts, or skips the test if that is not
-/// possible.
+/// Runs the body of a test in a process with its own mounts. Skips the test if this machine allows no
+/// mounts.
 ///
 /// # Panics
 ///

@@ -66,7 +66,7 @@ impl File {
     }
 }
 
-/// Whether an item is public, and the item without the words that say so.
+/// Whether an item is public, and the item without its visibility.
 fn without_visibility(item: &str) -> (bool, &str) {
     let Some(rest) = item.strip_prefix("pub") else { return (false, item) };
     let is_restricted = rest.starts_with('(');

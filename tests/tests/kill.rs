@@ -73,9 +73,9 @@ enum Moment {
 struct Figures {
     kills: [usize; 3],
     acknowledged: usize,
-    /// Calls in effect that were not acknowledged.
+    /// The number of calls in effect that were not acknowledged.
     unsaid: usize,
-    /// Repositories with only some of a new agent's three documents.
+    /// The number of repositories with only some of a new agent's three documents.
     begun_in_part: usize,
     with_stray_files: usize,
     most_stray_files: usize,

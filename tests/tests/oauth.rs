@@ -1,5 +1,5 @@
-//! Access tokens of an authorization server: which of them let their holder in, and what clients are
-//! told.
+//! Access tokens of an authorization server: which tokens a server accepts, and how its clients learn
+//! where to get one.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

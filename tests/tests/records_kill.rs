@@ -47,7 +47,7 @@ fn acknowledged_calls_survive_kill_9_in_sqlite() {
 struct Figures {
     kills: usize,
     acknowledged: usize,
-    /// Calls in effect that were not acknowledged.
+    /// The number of calls in effect that were not acknowledged.
     unsaid: usize,
 }
 

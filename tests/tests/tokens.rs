@@ -1,4 +1,4 @@
-//! Tokens of clients over HTTP: who gets in, and what each reaches.
+//! Tokens of clients over HTTP: which tokens are accepted, and which memory each of them reaches.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

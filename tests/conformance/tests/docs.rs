@@ -1,5 +1,5 @@
-//! The pages: generated parts say what the component and the cases say (`BLESS=1` writes them), links
-//! lead somewhere, and the pages that everybody reads stay short.
+//! The documentation: generated parts agree with the component and the cases (`BLESS=1` writes them),
+//! links have a target, and the pages that everybody reads stay short.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

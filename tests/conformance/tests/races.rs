@@ -22,7 +22,7 @@ fn kinds(label: &str) -> [InMemoryStorage; 2] {
     [granted(InMemoryStorage::new()), server(label)]
 }
 
-/// Storage like a server. It panics if two scopes change one row or document.
+/// Storage that locks like a server. It panics if two scopes change one row or document.
 fn server(label: &str) -> InMemoryStorage {
     let storage = granted(InMemoryStorage::like_a_server());
     storage.make_tables(&Place::named(label), &tables_of(label));
