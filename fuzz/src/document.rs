@@ -60,8 +60,8 @@ pub fn sections(text: &str) -> Vec<Heading<'_>> {
     headings
 }
 
-/// Whether all headings are ATX headings at the beginning of a line. Text before another heading can
-/// become part of a link definition or a list.
+/// Whether all headings are ATX headings at the beginning of a line. In other documents, the text
+/// before a heading can turn into a part of a link definition or a list.
 pub fn has_plain_headings(text: &str) -> bool {
     let is_plain = |heading: &Heading<'_>| {
         is_atx(heading.source) && text[..heading.start].ends_with(['\n', '\r'])

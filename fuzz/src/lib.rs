@@ -7,7 +7,7 @@ pub mod repository;
 pub mod targets;
 pub mod yaml;
 
-// Checks and cases of the other tests. Their crate is not used, because it builds the hosts.
+// Files of other tests, included by path: the crate `agent-memory-tests` would build the hosts.
 #[path = "../../tests/conformance/src/case.rs"]
 pub mod case;
 #[path = "../../tests/conformance/src/json_schema.rs"]

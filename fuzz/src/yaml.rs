@@ -85,7 +85,7 @@ impl Node {
     }
 }
 
-/// The text is no YAML, has an alias, or has two documents.
+/// The text is not YAML, has an alias, or has two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotYaml;
 
@@ -93,7 +93,7 @@ pub struct NotYaml;
 ///
 /// # Errors
 ///
-/// It is no YAML, has an alias, or has two documents.
+/// If the text is not YAML, has an alias, or has two documents.
 pub fn parse(text: &str) -> Result<Option<Node>, NotYaml> {
     let offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let byte = |index: usize| offsets.get(index).copied().unwrap_or(text.len());
@@ -171,8 +171,8 @@ impl<'a> Front<'a> {
         none()
     }
 
-    /// Splits the document of a memory with this content. One that begins with a rule may be a body as
-    /// a whole.
+    /// Splits the document of a memory whose content is known. A document without front matter may
+    /// begin with a thematic break, which looks like a fence.
     pub fn parse_memory(text: &'a str, content: &str) -> Self {
         let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
         if whole == content {
@@ -186,16 +186,16 @@ impl<'a> Front<'a> {
         self.yaml.is_some()
     }
 
-    /// The text after it.
+    /// The text after the front matter.
     pub fn body(&self) -> &'a str {
         self.body
     }
 
-    /// Its keys.
+    /// The keys of the front matter.
     ///
     /// # Errors
     ///
-    /// It is no YAML.
+    /// If the front matter is not YAML.
     pub fn keys(&self) -> Result<Vec<Entry<'_>>, NotYaml> {
         let root = self.root.as_ref().map_err(|error| *error)?;
         Ok(root.iter().flat_map(|root| root.entries(self.yaml.unwrap_or_default())).collect())

@@ -80,7 +80,7 @@ export async function withClient(kind, use, { throughRoots = false } = {}) {
   assert.equal(status, "0", "the server's exit status");
 }
 
-/** A validator of output that counts its checks: a client may decide not to validate. */
+/** Wraps a validator of tool output so that it counts its checks: a client may skip validation. */
 function counting(inner) {
   return {
     checked: 0,

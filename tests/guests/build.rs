@@ -1,4 +1,5 @@
-//! Satisfies the standard library's import of a random hash seed, as the product does.
+//! Links a module in place of `wasi:random`, from which the standard library imports a hash seed. The
+//! product's build does the same.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../core-component/hash-seed.wat");

@@ -1,5 +1,5 @@
-// Each adapter makes its calls through the machinery of the framework itself: one that works, one that is refused, and two
-// changes of one document at once.
+// Each adapter is called by its own framework: with a call that works, one that is refused, and two changes of one
+// document at once.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -276,7 +276,7 @@ test("the types of the adapters are those of the frameworks", async () => {
   assert.deepEqual([status, stdout], [0, ""]);
 });
 
-/** Opens a memory with items, and a store over it. */
+/** Opens a memory with the toolset `items`, and LangGraph's store over it. */
 async function withStore(context, use, application) {
   const { AgentMemoryStore } = await importInstalled("agent-memory/langgraph");
   const dataDir = join(repository(context), "data");
@@ -358,7 +358,7 @@ test("the store answers as the one in memory of LangGraph does", (context) =>
     });
     assert.deepEqual((await same(async (one) => without(await one.get(["docs", "a"], "1")))).value, { changed: true });
     await same((one) => one.get(["docs", "b"], "1"));
-    // The one in memory gives its own object, which the batch then changes.
+    // Only on `AgentMemoryStore`: LangGraph's `InMemoryStore` returns its own object, which this batch would change.
     const [, before] = await store.batch([{ ...operations[0], value: { again: 1 } }, { namespace: ["docs", "a"], key: "1" }]);
     assert.deepEqual(before.value, { changed: true });
     for (const one of both) await one.delete(["langgraph", "own"], "k");

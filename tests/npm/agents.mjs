@@ -1,14 +1,14 @@
-// What the tests of the adapters have in common: what a model asks for, and what the memory holds afterwards.
+// Shared by the tests of the adapters: the calls of a model, and the check of the memory afterwards.
 import assert from "node:assert/strict";
 import { importInstalled, repository } from "./installed.mjs";
 
 const { openMemory } = await importInstalled("agent-memory");
 
 const append = (content) => ["append_entry", { section: "Decisions", content }];
-/** What a model asks for at once: two changes of one document, and one that is refused. */
+/** The calls that a model makes at once: two changes of one document, and one that is refused. */
 export const calls = [append("- Use SQLite."), append("- Use Rust."), append("# A heading")];
 
-/** Opens a memory with a session, and checks afterwards what it holds. */
+/** Opens a memory with a session, runs `use`, and checks the session's log. */
 export async function withSession(context, use) {
   const repo_root = repository(context);
   const memory = await openMemory({ allow: [repo_root] });
@@ -25,14 +25,14 @@ export async function withSession(context, use) {
   }
 }
 
-/** No schema has what the application sets. */
+/** Checks that the schema for a model lacks the arguments that the application sets. */
 export function checkSchema(schema) {
   assert.deepEqual(Object.keys(schema.properties).sort(), ["content", "date", "section"]);
   assert.deepEqual(schema.required, ["section", "content"]);
 }
 
-/** A message of a model of Anthropic. */
+/** A message of a model, as Anthropic's API sends it. */
 export const answer = (content, stop_reason) => ({ id: "msg", type: "message", role: "assistant", model: "m", content, stop_reason, usage: { input_tokens: 1, output_tokens: 1 } });
 
-/** The memory has said why it refuses a heading. */
+/** Checks that a text is the memory's refusal of a heading. */
 export const isRefusal = (text) => assert.match(text, /INVALID|heading/i);

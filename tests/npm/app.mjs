@@ -1,4 +1,4 @@
-// A program that uses the package: `node app.mjs REPOSITORY`. It prints what it has kept.
+// A program that uses the package: `node app.mjs REPOSITORY`. It prints which of its entries were stored.
 import { openMemory } from "agent-memory";
 
 const [repo_root] = process.argv.slice(-1);

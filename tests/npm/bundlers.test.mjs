@@ -1,4 +1,4 @@
-// Each bundler makes a program of `app.mjs` without any configuration of its own for the package.
+// Each bundler bundles `app.mjs` without any configuration for the package.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import webpack from "webpack";
 import { app, repository, run, tool } from "./installed.mjs";
 
 const source = join(app, "bundled.mjs");
-// The bundles are where the package is not, so they have to be complete.
+// The package cannot be found from this directory, so a bundle runs here only if it is complete.
 const outside = join(app, "../npm-bundles");
 
 before(() => {

@@ -14,9 +14,9 @@ const [tarball] = readdirSync(app).filter((name) => name.endsWith(".tgz"));
 const quiet = ["--offline", "--no-audit", "--no-fund", "--omit=optional", "--omit=peer", "--loglevel=error"];
 run("npm", ["install", ...quiet, `./${tarball}`]);
 
-// The frameworks of the adapters are those of these tests. The large ones may not be there.
+// Links the frameworks of the adapters from the tests' dependencies. Those in `large/` may not be installed.
 const manifest = JSON.parse(readFileSync(join(app, "node_modules/agent-memory/package.json"), "utf8"));
-// The last two are packages of theirs to which users give what an adapter makes.
+// The last two are not dependencies of the adapters, but users pass an adapter's tools to them.
 const frameworks = [...Object.keys(manifest.peerDependencies), "@ai-sdk/anthropic", "langchain"];
 for (const name of frameworks) {
   const places = ["", "large/"].map((place) => fileURLToPath(new URL(`${place}node_modules/${name}`, import.meta.url)));

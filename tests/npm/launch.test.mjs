@@ -1,4 +1,4 @@
-// The launcher of the plugins: what it starts, where, and how it ends.
+// The launcher of the plugins: which program it starts, in which directory, and how it ends.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
@@ -23,7 +23,7 @@ const [plugin, project, home, path] = ["plugin", "project", "home", "path"].map(
 for (const directory of [plugin, project, home, path]) mkdirSync(directory);
 copyFileSync(launcher, join(plugin, "launch.mjs"));
 
-/** A stand-in for a program in PATH, which is a script of the shell. */
+/** Writes a shell script into the directory of PATH, as a stand-in for a program. */
 function program(name, script) {
   writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`);
   chmodSync(join(path, name), 0o755);

@@ -15,12 +15,12 @@ const { openMemory } = await importInstalled("agent-memory");
 
 const path = "/memories/todo.md";
 const edit = (word) => ({ command: "str_replace", path, old_str: `${word}: open`, new_str: `${word}: done` });
-/** What a model asks for: a file, then at once two edits of it, and one that is refused. */
+/** The calls of a model by turn: it creates a file, and then makes two edits and one refused edit at once. */
 const turns = [[{ command: "create", path, file_text: "one: open\ntwo: open\n" }], [edit("one"), edit("two"), edit("three")]];
 
 /**
- * Opens a memory of files, and checks what it holds after the turns. `use` gets a stand-in of the API. It resolves to
- * whether the framework knows of each result that it is a refusal.
+ * Opens a memory with the toolset `files`, and checks the file after the turns. `use` gets a `fetch` that plays
+ * Anthropic's API. It resolves to whether the framework marks each result as an error, in the order of the calls.
  */
 async function withFiles(context, use) {
   const dataDir = join(repository(context), "data");

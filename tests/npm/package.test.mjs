@@ -42,7 +42,7 @@ test("the package is for everybody, with its licence, and starts nothing when it
   for (const file of ["LICENSE", "NOTICE", "README.md"]) assert.ok(existsSync(join(installed, file)), file);
 });
 
-/** The files that a file of the package needs, itself included. */
+/** A file of the package and the files that it imports, also through other files. */
 function neededBy(file, needed = new Set()) {
   if (needed.has(file)) return needed;
   needed.add(file);

@@ -1,4 +1,4 @@
-// An agent begins with what is remembered, by the means of its framework.
+// In each framework, an agent's system prompt begins with its stored memories.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent as MastraAgent } from "@mastra/core/agent";
@@ -25,7 +25,7 @@ async function withFacts(context, use) {
   }
 }
 
-/** The system prompts of a run of two requests, between which a memory was stored: they are the same. */
+/** Checks the system prompts of a run's two requests: they are the same, though a memory was stored in between. */
 function checkPrompts(prompts, instructions = "You are Ada.") {
   assert.equal(prompts.length, 2);
   const [first, second] = prompts;

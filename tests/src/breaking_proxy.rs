@@ -30,8 +30,9 @@ pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
     });
 }
 
-/// Passes bytes from a server to its clients. `pass` passes those of a client to the server. Once it has
-/// set its last argument, the client gets no more answers, and its connection ends with that of the server.
+/// Passes bytes from a server to its clients. `pass` passes the bytes of one client to the server. Once
+/// it has set its last argument, the client gets no more answers. The client's connection ends when the
+/// server's ends.
 ///
 /// # Panics
 ///
@@ -84,8 +85,8 @@ fn pass(
             if broken == Break::After {
                 hides_answers.store(true, Ordering::SeqCst);
                 let _ = server.write_all(&bytes[..read]);
-                // The server ends the connection once it has done what it was sent. The client's ends
-                // then, so that it asks for the outcome when the commit is done.
+                // The server does the COMMIT and then ends the connection. Only then does the client's
+                // connection end, so the client asks for the outcome after the commit.
                 let _ = server.shutdown(std::net::Shutdown::Write);
                 return;
             }

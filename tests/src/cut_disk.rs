@@ -13,11 +13,11 @@ use tempfile::TempDir;
 /// The sizes of the sparse images, as `truncate` takes them.
 const XFS_SIZE: &str = "8G";
 const EXT4_SIZE: &str = "1G";
-/// For a minute, only what a program syncs is written to the device.
+/// Data that no program syncs is written only once a minute, so a cut loses it.
 const EXT4_OPTIONS: &str = "commit=60";
 const IMAGE: &str = "ext4.img";
 
-/// The disk.
+/// An ext4 file system whose power can be cut.
 #[derive(Debug)]
 pub struct CutDisk {
     // Dropped in this order, since the XFS file system holds the image of the ext4 one.

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 
 use crate::postgres::{SOCKET, url_at};
 
-/// The code of the first packet of a connection that the client uses for statements.
+/// The protocol version at the beginning of a connection for statements. A request to cancel a
+/// statement has another number there.
 const STARTUP: [u8; 4] = [0, 3, 0, 0];
 
 /// The fault that a request meets.
@@ -21,7 +22,7 @@ pub enum Fault {
     CutBefore,
     /// The connection ends after the server has answered. The client never learns the answer.
     CutAfter,
-    /// The server ends the connection instead, as one that is shut down.
+    /// The server ends the connection, as it does when it is shut down.
     Shutdown,
     /// The server answers with an error of this SQLSTATE.
     Error(&'static str),
@@ -30,7 +31,7 @@ pub enum Fault {
 /// A proxy in front of a server.
 ///
 /// It counts the requests of a client: a simple query, or the messages of the extended protocol up to a
-/// Sync. The server answers each with ReadyForQuery. A new connection counts as one, too.
+/// Sync. The server answers each with ReadyForQuery. A new connection counts as a request, too.
 #[derive(Debug)]
 pub struct FaultyProxy {
     directory: TempDir,
@@ -44,13 +45,13 @@ struct Shared(Mutex<Plan>);
 struct Plan {
     /// The name of the client whose requests are counted, as its URL gives it.
     client: String,
-    /// Whether they are counted now.
+    /// Whether its requests are counted now.
     is_counting: bool,
     seen: usize,
     fault: Option<(usize, Fault)>,
-    /// How many requests, one after the other, the fault meets.
+    /// The number of requests in a row that meet the fault.
     times: usize,
-    /// The requests that it has met.
+    /// The number of requests that have met the fault so far.
     met: usize,
 }
 
@@ -96,22 +97,22 @@ impl FaultyProxy {
         Self { directory, plan }
     }
 
-    /// The text of a URL for a client with a name. From now on its requests may be counted, and those of
-    /// no other client.
+    /// The text of a URL for a client with a name. From now on, only the requests of this client are
+    /// counted.
     pub fn url_text(&self, client: &str) -> String {
         self.plan.plan().client = client.to_owned();
         format!("{}?application_name={client}", url_at(self.directory.path()))
     }
 
-    /// Counts requests from now on. The fault meets the one that comes after `at` others, and those that
-    /// follow it until it has met so many.
+    /// Counts requests from now on. With the fault `(at, fault)`, the first `at` requests pass, and the
+    /// next `times` requests meet the fault.
     pub fn begin(&self, fault: Option<(usize, Fault)>, times: usize) {
         let mut plan = self.plan.plan();
         let client = std::mem::take(&mut plan.client);
         *plan = Plan { client, is_counting: true, fault, times, ..Plan::default() };
     }
 
-    /// Counts no more. Returns how many requests there were, and how many met the fault.
+    /// Stops counting. Returns how many requests there were, and how many met the fault.
     pub fn end(&self) -> (usize, usize) {
         let mut plan = self.plan.plan();
         plan.is_counting = false;
@@ -130,7 +131,7 @@ struct Answers {
 struct AnswersState {
     /// How often the server was ready for a query.
     ready: usize,
-    /// What comes after it was ready so often is not passed to the client.
+    /// Once `ready` has this value, no further answer is passed to the client.
     kept_back_after: Option<usize>,
     has_ended: bool,
 }
@@ -157,7 +158,7 @@ impl Answers {
         self.changed.notify_all();
     }
 
-    /// Waits until the server was ready so often, or ends.
+    /// Waits until the server was ready `ready` times, or its connection has ended.
     fn wait_for(&self, ready: usize) {
         let waits = |state: &mut AnswersState| state.ready < ready && !state.has_ended;
         drop(self.changed.wait_while(self.state(), waits));
@@ -167,7 +168,7 @@ impl Answers {
 /// Serves a client until its connection ends.
 fn serve(client: UnixStream, server: &Path, shared: &Shared) -> io::Result<()> {
     let server = UnixStream::connect(server)?;
-    // However it ends, both ends are closed.
+    // Both connections are closed, also after an error.
     let ended = pass_requests(&client, &server, shared);
     let _ = client.shutdown(Shutdown::Both);
     let _ = server.shutdown(Shutdown::Both);
@@ -182,7 +183,7 @@ fn pass_requests(
 ) -> io::Result<()> {
     let first = packet(&mut client)?;
     if first.get(4..8) != Some(&STARTUP) {
-        // It asks the server to end a statement.
+        // The client asks the server to cancel a statement.
         return server.write_all(&first);
     }
     let name = parameter(&first, "application_name").unwrap_or_default();
@@ -191,12 +192,12 @@ fn pass_requests(
     thread::spawn(move || passing.0.pass(passing.1, passing.2));
     let mut request = first;
     let mut is_first = true;
-    // The server is ready after each request, and after the first packet.
+    // The server sends ReadyForQuery after the first packet, and after each request.
     for ready in 1.. {
         match shared.next(&name) {
             None => server.write_all(&request)?,
             Some(Fault::CutBefore) => {
-                // What was sent before has been done.
+                // The server finishes the earlier requests first.
                 answers.wait_for(ready - 1);
                 break;
             }
@@ -223,7 +224,7 @@ fn pass_requests(
             request.extend_from_slice(&message);
             match kind {
                 b'Q' | b'S' => break,
-                // The client ends.
+                // The message Terminate: the client ends the connection.
                 b'X' => return server.write_all(&request),
                 _ => {}
             }
@@ -232,8 +233,8 @@ fn pass_requests(
     Ok(())
 }
 
-/// Statements that fail where a request would: after its BEGIN, or at its COMMIT, which then ends the
-/// transaction.
+/// SQL that fails in place of a request. In place of BEGIN it begins the transaction first, and in
+/// place of COMMIT it rolls the transaction back first.
 fn failing(request: &[u8], state: &str) -> String {
     let before = match request {
         [b'Q', _, _, _, _, sql @ ..] if sql.starts_with(b"BEGIN") => "BEGIN; ",
@@ -249,10 +250,10 @@ fn query(sql: &str) -> Vec<u8> {
     message(b'Q', &[sql.as_bytes(), b"\0"].concat())
 }
 
-/// The answer to the first packet of a server that takes no connection.
+/// The answer of a server that refuses a new connection.
 fn refusal(fault: Fault) -> Vec<u8> {
     let state = match fault {
-        // No database answers a first packet with those of a transaction.
+        // These two codes are about transactions. No server refuses a connection with them.
         Fault::Error("40001" | "40P01") => "53300",
         Fault::Error(state) => state,
         _ => "57P03",
@@ -273,7 +274,7 @@ fn typed_message(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     Ok((kind[0], [&kind[..], &rest].concat()))
 }
 
-/// A length and what it counts.
+/// Reads a packet: its length in four bytes, and its contents.
 fn packet(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut packet = vec![0; 4];
     from.read_exact(&mut packet)?;
@@ -283,7 +284,7 @@ fn packet(from: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(packet)
 }
 
-/// A parameter of a first packet.
+/// A parameter in the first packet of a connection.
 fn parameter(packet: &[u8], name: &str) -> Option<String> {
     let mut texts = packet.get(8..)?.split(|byte| *byte == 0);
     while let Some(found) = texts.next() {

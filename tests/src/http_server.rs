@@ -16,7 +16,7 @@ use crate::product::program;
 #[derive(Debug)]
 pub struct HttpServer {
     child: Child,
-    /// Such as `127.0.0.1:40123`.
+    /// The address and the port, such as `127.0.0.1:40123`.
     pub address: String,
 }
 
@@ -27,7 +27,7 @@ pub struct Reply {
     pub status: u16,
     /// The header fields, with names in lower case.
     pub fields: Vec<(String, String)>,
-    /// The body, without its chunks.
+    /// The body, joined from its chunks.
     pub body: String,
 }
 
@@ -51,21 +51,21 @@ impl Reply {
         Err(format!("status {}: {:?}", self.status, self.body))
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON, or null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 }
 
 impl HttpServer {
-    /// Starts the built binary on a free port, in a directory, with that as the home directory
-    /// and no other variable.
+    /// Starts the built binary on a free port. `directory` is its working directory and its home
+    /// directory. It gets no other environment variable.
     #[track_caller]
     pub fn start(arguments: &[String], directory: &Path) -> Self {
         Self::start_at("127.0.0.1:0", arguments, directory, Stdio::null())
     }
 
-    /// The same, at an address and with a log.
+    /// Like [`start`](Self::start), at a given address. Standard error goes to `log`.
     #[track_caller]
     pub fn start_at(address: &str, arguments: &[String], directory: &Path, log: Stdio) -> Self {
         let mut command = Command::new(program("agent-memory"));
@@ -82,16 +82,16 @@ impl HttpServer {
         Self { child, address }
     }
 
-    /// Sends bytes on a connection of their own. `None` if nobody listens.
+    /// Sends bytes on a new connection. `None` if no server listens.
     pub fn connect(&self, bytes: &[u8]) -> Option<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).ok()?;
         stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
-        // The server may hang up before it has all.
+        // The server may close the connection before it has read all bytes.
         let _ = stream.write_all(bytes);
         Some(stream)
     }
 
-    /// Sends bytes, and reads the answer to its end. Without one, the status is 0.
+    /// Sends bytes, and reads the answer to its end. Without an answer, the status is 0.
     pub fn send(&self, bytes: &[u8]) -> Reply {
         let mut answer = Vec::new();
         // A server that refuses a long body may reset the connection after its answer.
@@ -108,13 +108,13 @@ impl HttpServer {
         self.bytes("POST", "/mcp", &fields, &body.to_string())
     }
 
-    /// Sends a request with these fields besides those of every request to the tools. A field with an
-    /// empty value is left out.
+    /// Sends a request with the usual header fields. `fields` adds to them or replaces them. A field
+    /// with an empty value is left out.
     pub fn request(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> Reply {
         self.send(&self.bytes(method, path, fields, body))
     }
 
-    /// The bytes of such a request.
+    /// The bytes that [`request`](Self::request) sends.
     pub fn bytes(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> Vec<u8> {
         let length = body.len().to_string();
         let usual = [
@@ -137,7 +137,7 @@ impl HttpServer {
         self.send(&self.stateless_bytes(method, parameters))
     }
 
-    /// The same with a token, or with none if it is empty.
+    /// Like [`stateless`](Self::stateless), with a bearer token. An empty `token` means none.
     pub fn stateless_as(&self, token: &str, method: &str, parameters: Value) -> Reply {
         let name = parameters["name"].as_str().or(parameters["uri"].as_str()).unwrap_or_default();
         let bearer = format!("Bearer {token}");
@@ -200,12 +200,12 @@ impl Drop for HttpServer {
     }
 }
 
-/// Sends bytes to an address, and reads the answer to its end. Without one, the status is 0.
+/// Sends bytes to an address, and reads the answer to its end. Without an answer, the status is 0.
 pub fn send_to(address: &str, bytes: &[u8]) -> Reply {
     let mut answer = Vec::new();
     if let Ok(mut stream) = TcpStream::connect(address) {
         stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
-        // The server may end before it has all.
+        // The server may close the connection before it has read all bytes.
         let _ = stream.write_all(bytes).and_then(|()| stream.read_to_end(&mut answer).map(drop));
     }
     reply(&answer)

@@ -2,7 +2,7 @@
 
 use agent_memory_host::Image;
 
-/// Machine code that can run where it is, like the product's.
+/// Machine code, aligned so that it runs without being copied, like the product's.
 #[repr(C, align(4096))]
 struct PageAligned<T: ?Sized>(T);
 
@@ -14,7 +14,7 @@ static TOY: &PageAligned<[u8]> =
 /// The component of `tests/guests`, which misbehaves on request.
 pub fn guests() -> Image {
     let description = include_str!(concat!(env!("OUT_DIR"), "/guests.json"));
-    // SAFETY: the build script has it from `precompile`.
+    // SAFETY: the build script made this machine code with `precompile`.
     unsafe { Image::new(&GUESTS.0, description) }
 }
 

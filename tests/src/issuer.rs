@@ -1,4 +1,4 @@
-//! An authorization server for tests: it tells where its keys are, and signs tokens.
+//! An authorization server for tests. It serves its metadata and its public keys.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ pub struct Issuer {
     state: Arc<Mutex<State>>,
 }
 
-/// How it answers.
+/// The way in which the server answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// As the standards say.
@@ -28,9 +28,9 @@ pub enum Mode {
     Silent,
     /// With a redirect to another server.
     Elsewhere(String),
-    /// With more bytes than anybody reads.
+    /// With a body that is longer than a client reads.
     Endless,
-    /// It calls itself something else.
+    /// Its metadata names another issuer.
     Misnamed,
 }
 
@@ -45,14 +45,14 @@ struct State {
 }
 
 impl Issuer {
-    /// Starts one with these keys.
+    /// Starts a server with these keys.
     pub fn start(keys: &[&SigningKey]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let issuer = Issuer { url: url.clone(), state: Arc::default() };
         issuer.has_keys(keys);
         let state = issuer.state.clone();
-        // It ends with the process.
+        // The thread ends with the process.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let _ = answer(stream, &url, &state);

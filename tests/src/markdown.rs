@@ -16,7 +16,7 @@ pub struct Block {
 
 /// The top-level blocks of a text.
 pub fn blocks(text: &str) -> Vec<Block> {
-    // The end of a file ends its last line, but gives no line end in the parser's events.
+    // Without a line end, the parser gives other events for the last line.
     let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let mut blocks: Vec<Block> = Vec::new();
     let mut depth = 0;
@@ -93,7 +93,8 @@ pub enum Target {
 /// no damage.
 pub fn damage(before: &str, after: &str, target: &Target) -> Option<String> {
     let found = damage_as_read(before, after, target, &insertions(before, after))?;
-    // The parser does not always follow CommonMark if CR alone ends lines.
+    // The parser does not always follow CommonMark if CR alone ends lines. So a damage counts only if
+    // the parser also finds it after each such CR is replaced by LF.
     match (line_feeds(before), line_feeds(after)) {
         (fed, _) if fed == before => Some(found),
         (fed, fed_after) => damage_as_read(&fed, &fed_after, target, &insertions(before, after)),
@@ -106,7 +107,8 @@ fn damage_as_read(before: &str, after: &str, target: &Target, places: &[usize]) 
         blocks: (blocks(before), blocks(after)),
         before,
     };
-    // A text that ends as it begins can have been inserted at several places.
+    // A text that ends as it begins can have been inserted at several places. One without damage is
+    // enough.
     let mut found = "the bytes that were there are not all there, in their order".to_owned();
     for at in places {
         found = document.damage(*at, target)?;

@@ -20,7 +20,7 @@ const TMPFS: u64 = 0x0102_1994;
 const RAMFS: u64 = 0x8584_58f6;
 
 impl Medium {
-    /// A scratch directory on it, with the magic number of its file system.
+    /// A scratch directory on this medium, with the magic number of its file system.
     ///
     /// # Panics
     ///

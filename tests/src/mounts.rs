@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::skip::skip;
 
-/// Set in a process that may mount.
+/// The variable that is set in a process that may mount.
 const MAY_MOUNT: &str = "AGENT_MEMORY_TEST_MAY_MOUNT";
 
 /// The options of `unshare` that give a process its own mounts.
@@ -14,8 +14,8 @@ type Way = &'static [&'static str];
 const AS_WE_ARE: Way = &["--mount"];
 const AS_ROOT_OF_A_NAMESPACE: Way = &["--user", "--map-root-user", "--mount"];
 
-/// Runs the body of a test in a process with its own mounts, or skips the test if that is not
-/// possible.
+/// Runs the body of a test in a process with its own mounts. Skips the test if this machine allows no
+/// mounts.
 ///
 /// # Panics
 ///
@@ -35,7 +35,7 @@ pub fn where_mounts_are_allowed(test: &str, body: impl FnOnce()) {
 ///
 /// # Panics
 ///
-/// As above, and if the test does not run as root.
+/// If the test fails in that process, does not run, or does not run as root.
 pub fn as_root_with_mounts(test: &str, body: impl FnOnce()) {
     if env::var_os(MAY_MOUNT).is_some() {
         return body();
@@ -64,7 +64,7 @@ fn run_by(way: Way, test: &str) {
     let output = command.output().expect("`may_mount` has tried it");
     let (said, complained) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // The outer test prints its own result.
+    // Without the result line of the inner test, because the outer test prints its own.
     said.lines()
         .filter(|line| !line.starts_with("test result: "))
         .for_each(|line| println!("{line}"));

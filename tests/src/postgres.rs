@@ -21,10 +21,10 @@ use crate::skip::skip;
 /// The user and the group of the server, which refuses to run as root.
 const NOBODY: u32 = 65_534;
 
-/// The certificate of a server for the host `database.test`, of the root in `tls/root.pem`, until the year
-/// 2120.
+/// The certificate of a server for the host `database.test`. `tls/root.pem` has issued it, and it is
+/// valid until 2120.
 const CERTIFICATE: &str = include_str!("tls/server.pem");
-/// Its key.
+/// The private key of the certificate.
 const KEY: &str = include_str!("tls/server.key");
 
 /// The superuser of the server, and its first database.
@@ -68,7 +68,7 @@ impl PostgresServer {
         Self::start_with(&settings, "local all all trust\nhostssl all all samehost trust")
     }
 
-    /// Starts a server with settings, and with the rules for the connections that it takes.
+    /// Starts a server with lines for `postgresql.conf` and for `pg_hba.conf`.
     #[track_caller]
     fn start_with(settings: &str, rules: &str) -> Option<Self> {
         let Some(programs) = programs() else {
@@ -177,8 +177,8 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts a pooler with a number of connections to the server. `None` if this machine has no PgBouncer:
-    /// the test is then skipped.
+    /// Starts a pooler with a number of connections to the server. `None` if this machine has no
+    /// PgBouncer: the test is then skipped.
     #[track_caller]
     pub fn start(server: &PostgresServer, connections: usize) -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -215,13 +215,13 @@ impl Pooler {
     /// Ends all connections at once, as a crash does, and starts the pooler again.
     pub fn restart(&mut self) {
         self.stop();
-        // The socket of the one that was killed.
+        // The killed pooler has left its socket behind.
         let _ = fs::remove_file(self.directory.path().join(SOCKET));
         self.process = spawn_pooler(&self.program, self.directory.path());
         self.wait();
     }
 
-    /// Waits until it listens.
+    /// Waits until the pooler listens.
     fn wait(&self) {
         let until = Instant::now() + TIMEOUT;
         while UnixStream::connect(self.socket_directory().join(SOCKET)).is_err() {
@@ -272,7 +272,7 @@ pub fn database(url: &str) -> Server {
     Server::new(options).expect("a thread")
 }
 
-/// Works until the server answers.
+/// Repeats `work` until the server answers.
 ///
 /// # Panics
 ///
@@ -294,7 +294,7 @@ pub fn once_it_answers<T>(work: impl Fn() -> Result<T, Error>) -> T {
 fn spawn(programs: &Path, directory: &Path) -> Child {
     let log = fs::File::create(directory.join("log")).expect("a log");
     let mut postgres = as_server_user(&programs.join("postgres"));
-    // No test takes away the power.
+    // No test cuts the power of the server, so it need not sync.
     postgres.args(["-c", "fsync=off"]);
     postgres.args(["-c", "max_connections=200", "-D"]);
     postgres.arg(directory.join("data")).arg("-k").arg(directory).current_dir(directory);
@@ -302,7 +302,7 @@ fn spawn(programs: &Path, directory: &Path) -> Child {
     postgres.spawn().expect("the server starts")
 }
 
-/// A command as another user than root.
+/// A command that runs a program as another user if this process is root.
 pub fn as_server_user(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
@@ -317,7 +317,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// The directory of the programs of the newest installed version.
+/// The directory of `initdb` and `postgres`: below `/usr/lib/postgresql`, or else in `PATH`.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<PathBuf> = std::env::split_paths(&path).collect();

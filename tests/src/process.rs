@@ -22,7 +22,8 @@ pub const NODE_PROGRAM: &str = "calls.js";
 /// The file name of the Python program, which takes the same requests.
 const PYTHON_PROGRAM: &str = "calls.py";
 
-/// The setting of processes on a database of layers, small for many summaries.
+/// The setting `recent_capacity` of processes with the toolset `layers`. It is small, so that many
+/// summaries are made.
 pub const RECENT_CAPACITY: u32 = 5;
 
 /// The host that a process runs.
@@ -67,7 +68,8 @@ enum Granted<'a> {
     Repository(&'a Path),
     /// A directory of records, with the toolset `records`; new agents get this format.
     Records(&'a Path, Format),
-    /// A database of layers, with the toolset `layers`. The programs summarise by themselves.
+    /// A database of layers, with the toolset `layers`. The programs of Node and Python write the
+    /// summaries themselves.
     Layers(&'a Path),
     /// A data directory, with the toolset `stores`.
     Stores(&'a Path),
@@ -124,7 +126,7 @@ impl Granted<'_> {
         }
     }
 
-    /// The same for Python.
+    /// The options of the Python package.
     fn python_options(self) -> Value {
         let mut options = self.node_options();
         options["limits"] = json!({"guest_time": 60});
@@ -138,7 +140,7 @@ impl Granted<'_> {
     }
 }
 
-/// A running host that was granted one thing.
+/// A running host with one grant.
 #[derive(Debug)]
 pub struct Process {
     host: Host,
@@ -199,7 +201,8 @@ impl Process {
     }
 
     /// Like `start`, with a database of layers instead of a repository. The native host uses its
-    /// built-in summariser; a summary of a program is the memories, joined by blanks.
+    /// built-in summariser. The programs of Node and Python summarise memories by joining them with
+    /// blanks.
     ///
     /// # Panics
     ///
@@ -300,10 +303,10 @@ impl Process {
         answers.into_iter().map(|(_, answer)| answer).collect()
     }
 
-    /// Kills the process with SIGKILL, waits until it is gone, and returns what it had answered.
+    /// Kills the process with SIGKILL, waits until it is gone, and returns the unread answers.
     pub fn kill(self) -> Vec<(usize, Answer)> {
         let Self { host, program, mut unanswered } = self;
-        // A line that was cut short is no answer.
+        // A line that was cut short is not an answer.
         let lines = program.kill();
         lines.iter().map_while(|line| read(host, line, &mut unanswered)).collect()
     }

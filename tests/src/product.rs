@@ -1,5 +1,5 @@
-//! The paths of the built programs and components. One that is older than its sources is refused,
-//! since the test would test old code.
+//! The paths of the built programs and components. A product that is older than its sources is refused,
+//! because a test of it would test old code.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,7 @@ const GIVEN: &str = "AGENT_MEMORY_COMPONENT";
 pub fn program(name: &str) -> PathBuf {
     let path = profile_directory().join(name);
     let mut sources = sources(&path);
-    // The host's list names only the directory of the component's sources.
+    // Cargo's list for the host names the directory of the component's sources, not its files.
     sources.extend(component_sources());
     require_fresh(&path, &sources, "cargo build --release --workspace");
     path

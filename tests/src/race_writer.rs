@@ -20,12 +20,13 @@ pub enum Host {
 }
 
 impl Host {
-    /// The beginning of the names of its writers.
+    /// The name of the host, with which the names of its writers begin.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Its program, which takes `REPOSITORY AGENT COUNT ID LOCK-WAIT`, the last in milliseconds.
+    /// The program of its writers. It takes `REPOSITORY AGENT COUNT ID LOCK-WAIT`, the wait in
+    /// milliseconds.
     ///
     /// # Panics
     ///

@@ -26,7 +26,7 @@ impl Random {
         (self.number() % bound as u64) as usize
     }
 
-    /// One of some items.
+    /// A random item.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }

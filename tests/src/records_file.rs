@@ -1,16 +1,16 @@
 //! A file of an agent's records for tests that damage it.
 
-/// Its name.
+/// The name of the file.
 pub const FILE: &str = "default.json";
 /// The name of its backup.
 pub const BACKUP: &str = "default.json.backup";
 
-/// The id of the first memory in it.
+/// The id of the first memory in the file.
 pub const FIRST: &str = "aaaaaaaa-0000-4000-8000-000000000001";
-/// The id of the second.
+/// The id of the second memory.
 pub const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
-/// The file in the layout of the original program, with a field of another program.
+/// The file in the layout of the original program. The field `more` belongs to another program.
 pub const GOLDEN: &str = r#"{
   "core_memories": [
     {

@@ -16,11 +16,11 @@ use tempfile::TempDir;
 pub struct Scratch {
     directory: TempDir,
     kept: Kept,
-    /// What stands before each path that the program gets: for Windows, a drive.
+    /// The prefix of each path that the program gets: a drive for Windows, or else empty.
     drive: &'static str,
 }
 
-/// The place with the data of a case.
+/// The kind of place that has the documents or the database of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     Repository,
@@ -47,7 +47,7 @@ impl Scratch {
         Self::on_drive(case, "")
     }
 
-    /// The same for a program that finds the file system on a drive.
+    /// Like [`from_case`](Self::from_case), for a program that finds the file system on a drive.
     pub fn on_drive(case: &Case, drive: &'static str) -> Self {
         let scratch = match case.toolset() {
             "records" => Self::with_records(&case.given()),
@@ -168,7 +168,7 @@ impl Scratch {
         self.data_dir().join("files")
     }
 
-    /// The settings of a case, with the paths of its places: of which toolset, the name, the value.
+    /// The settings of a case, with the paths of its places: each as a toolset, a name and a value.
     pub fn settings(&self, case: &Case) -> Vec<(String, String, Value)> {
         let path = |path: PathBuf| Value::from(self.shown(&path));
         let toolset = match case.toolset() {
@@ -199,7 +199,7 @@ impl Scratch {
         }
     }
 
-    /// A path as the program finds it.
+    /// A path as the program has to write it, with its drive.
     pub fn shown(&self, path: &Path) -> String {
         format!("{}{}", self.drive, path.to_str().expect("scratch paths are UTF-8"))
     }

@@ -48,7 +48,7 @@ impl SigningKey {
         SigningKey { id, pair: Pair::Ed25519(pair) }
     }
 
-    /// The one key for `RS256` and its relatives.
+    /// The RSA key, which signs for `RS256` and the other RSA algorithms.
     pub fn rsa(id: &'static str) -> Self {
         SigningKey { id, pair: Pair::Rsa(RsaKeyPair::from_pkcs8(RSA).expect("a key")) }
     }
@@ -103,7 +103,7 @@ impl SigningKey {
         }
     }
 
-    /// A token that is "signed" by HMAC, with the public key as the secret.
+    /// A token that is "signed" by HMAC, with the public key as the secret. A server must refuse it.
     pub fn token_by_hmac(&self, header: &Value, claims: &Value) -> String {
         let public = match &self.pair {
             Pair::Ecdsa(pair, _) => pair.public_key().as_ref(),

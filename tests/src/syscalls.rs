@@ -4,7 +4,7 @@
 //!
 //! `strace` counts the calls of each thread separately. So the n-th call of the first thread is
 //! reached by tracing only that thread. The n-th call of another thread is reached if no other thread
-//! makes so many calls earlier.
+//! makes its n-th call earlier.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -66,7 +66,7 @@ pub struct Traced {
 pub struct Points {
     /// The calls that can be reached.
     pub reached: Vec<Point>,
-    /// The number of calls that cannot, because another thread makes as many earlier.
+    /// The number of calls that cannot be reached, because another thread makes as many calls earlier.
     pub masked: usize,
 }
 
@@ -161,7 +161,7 @@ impl Injection {
         if !first_thread {
             options.push("-f".into());
         }
-        // Faster, but it cannot send signals.
+        // This option is faster, but it cannot send signals.
         if !first_thread && self.how != How::Kill {
             options.push("--seccomp-bpf".into());
         }

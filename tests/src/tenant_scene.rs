@@ -30,22 +30,22 @@ impl Scene {
         Some(Scene { database, directory: tempfile::tempdir().expect("a directory") })
     }
 
-    /// The home directory of all programs.
+    /// The home directory of all programs of the test.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Their data directory.
+    /// The data directory of all programs of the test.
     pub fn data_dir(&self) -> PathBuf {
         self.path().join("data")
     }
 
-    /// The option of the database.
+    /// The option that names the database.
     pub fn database_option(&self) -> String {
         format!("--database-url={}", self.database.url_text())
     }
 
-    /// Runs a command.
+    /// Runs `agent-memory` with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(program("agent-memory"));
         command.args(arguments).env_clear().env("HOME", self.path());
@@ -61,7 +61,7 @@ impl Scene {
         String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
     }
 
-    /// Makes a token for everything of a tenant, or of none.
+    /// Makes a token without limits in a tenant, or without a tenant.
     #[track_caller]
     pub fn token_of(&self, tenant: Option<&str>) -> String {
         let options = tenant.map(|name| vec!["--tenant", name]).unwrap_or_default();

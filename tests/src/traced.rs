@@ -26,14 +26,14 @@ pub enum Event {
     Said,
 }
 
-/// The launcher that runs a command under `strace` with these options, and traces to a file.
+/// The launcher that runs a command under `strace` with these options, and writes the trace to a file.
 pub fn launcher(trace: &Path, options: &[&str]) -> Vec<String> {
     let trace = trace.to_str().expect("scratch paths are UTF-8");
     let words = ["strace", "-f", "-y", "-o", trace];
     words.iter().chain(options).map(|word| (*word).to_owned()).collect()
 }
 
-/// The trace of a running process, once it has written so many answers.
+/// The trace of a running process, once the process has written this number of answers.
 ///
 /// # Panics
 ///
@@ -73,7 +73,7 @@ pub fn events(trace: &str) -> Vec<Event> {
     events
 }
 
-/// Notes the path of a directory that is opened to look up names, by its descriptor.
+/// Notes the path of a directory that is opened with `O_PATH`, under its descriptor.
 fn note_directory(line: &str, directories: &mut BTreeMap<String, PathBuf>) {
     let opened = line.rsplit_once(" = ").filter(|(call, _)| call.contains("O_PATH"));
     let Some((_, result)) = opened else { return };
@@ -84,7 +84,8 @@ fn note_directory(line: &str, directories: &mut BTreeMap<String, PathBuf>) {
     }
 }
 
-/// The path behind one that begins with an open directory, as Node gives it.
+/// The path that `/proc/self/fd/5/name` stands for: Node names a file by the descriptor of its
+/// directory.
 fn behind(path: PathBuf, directories: &BTreeMap<String, PathBuf>) -> PathBuf {
     let below = path.strip_prefix("/proc/self/fd").ok().map(Path::to_owned);
     let Some(below) = below else { return path };
@@ -96,7 +97,8 @@ fn behind(path: PathBuf, directories: &BTreeMap<String, PathBuf>) -> PathBuf {
     }
 }
 
-/// The calls of a trace without their threads. A call whose line another thread's interrupted is joined.
+/// The calls of a trace without their thread ids. `strace` splits the line of a call that another
+/// thread interrupts; such a line is joined.
 pub fn lines(trace: &str) -> Vec<String> {
     let mut begun: BTreeMap<&str, &str> = BTreeMap::new();
     let mut lines = Vec::new();

@@ -16,7 +16,7 @@ pub fn is_asked_for() -> bool {
     std::env::var_os(WINE).is_some()
 }
 
-/// A command that begins with the program; it needs arguments.
+/// A command that runs the program for Windows; the caller adds arguments.
 ///
 /// # Panics
 ///

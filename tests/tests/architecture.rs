@@ -102,7 +102,7 @@ fn the_component_of_files_imports_a_file_system_and_no_wasi() {
         "agent-memory:file-system/file-system",
         "agent-memory:places/lock",
         "agent-memory:places/registry-format",
-        // Types alone.
+        // Only the types of these interfaces are used.
         "agent-memory:storage/database",
         "agent-memory:storage/documents",
         "agent-memory:storage/types",
@@ -259,7 +259,7 @@ fn makes_tuple_for_names(line: &str) -> bool {
         && rest.contains(" = (")
 }
 
-/// Why a line does not have the plain form. Clippy refuses `match` on a condition.
+/// The advice for a line without the plain form. `match` on a condition is left to Clippy.
 fn advice(line: &str) -> Option<&'static str> {
     if makes_tuple_for_names(line) {
         Some("give each binding a statement of its own")
@@ -381,7 +381,7 @@ fn no_host_knows_a_toolset() {
             names.extend(in_quotes(&name(&place, "label")));
             names.extend(list(&place, "databases").iter().map(|database| name(database, "name")));
         }
-        // Names of types and functions for it.
+        // The toolset's name, alone and in names of types and functions.
         let toolset = name(toolset, "name");
         let capital = toolset[..1].to_uppercase() + &toolset[1..];
         names.extend([toolset, capital]);
@@ -411,7 +411,7 @@ fn no_host_knows_a_toolset() {
     names.extend(documents);
     let schema = source("tests/conformance/documents/schema-v1.md");
     let sections = schema.lines().filter_map(|line| line.strip_prefix("## "));
-    // The context of a call and the header of a file are no sections of a log.
+    // These words also mean the context of a call and the header of a file.
     let sections = sections.filter(|section| !["Context", "Header"].contains(section));
     names.extend(sections.map(str::to_owned));
     names.extend(tool_error_codes().iter().flat_map(|code| in_quotes(code)));
@@ -502,7 +502,7 @@ fn every_path_that_a_page_names_from_the_top_level_exists() {
         let (first, rest) = path.split_once('/').unwrap_or_default();
         !rest.is_empty() && root.join(first).is_dir()
     };
-    // The code map has a test of its own.
+    // Another test checks the paths of the code map.
     let page = source(PAGE);
     let map = part("Code map");
     let mut pages = vec![(PAGE.to_owned(), page.replace(&map, ""))];

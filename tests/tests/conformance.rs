@@ -125,7 +125,7 @@ fn every_case_holds_on_other_javascript_runtimes() {
 fn other_tools(report: &Report) -> Option<String> {
     let mut core = listed(tools());
     if report.runner == plugin::RUNNER {
-        // It lists the tools for models, as MCP does.
+        // Like MCP, the plugin lists only the tools for models.
         core.retain(|tool| tool["audience"] == "model");
         for fields in core.iter_mut().filter_map(Value::as_object_mut) {
             fields.shift_remove("audience");

@@ -20,10 +20,10 @@ const SCHEMA: &str = "aristotle/_schema.md";
 const SUMMARY: &str = "aristotle/_summary.md";
 const LOG: &str = "aristotle/logs/2025-01-20.md";
 const ENTRY: &str = "- an entry that is new";
-/// One of so many damages is also tried on the component in the native host.
+/// One in this many damages is also tried on the component in the native host.
 const SAMPLE: usize = 61;
 
-/// A change of a byte.
+/// Changes of a byte.
 const FLIPS: [fn(u8) -> u8; 9] = [
     |byte| byte ^ 0x01,
     |byte| byte ^ 0x02,
@@ -140,7 +140,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Damages one document in every way, and makes every call on each.
+/// Damages one document in every way, and makes every call after each damage.
 fn damage(path: &str, sound: &Documents) {
     let mut tried = 0;
     let mut errors = 0;

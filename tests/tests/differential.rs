@@ -1,5 +1,5 @@
-//! Random sequences of calls get the same answers and leave the same documents on every host. The calls
-//! are those of all cases of a toolset, in any order, on the documents of any case.
+//! Random sequences of calls get the same answers and leave the same documents on every host. A
+//! sequence has calls from all cases of a toolset, in any order, on the documents of any case.
 //!
 //! `AGENT_MEMORY_TEST_ROUNDS` sets the number of sequences, `AGENT_MEMORY_TEST_SEED` the first seed.
 
@@ -88,7 +88,7 @@ impl Pool {
     }
 
     fn sequence(&self, random: &mut Random) -> Case {
-        // Each toolset and format is as frequent as another.
+        // Each toolset and format is chosen equally often.
         let kinds: BTreeSet<String> = self.steps.keys().cloned().collect();
         let kind_of_sequence = random.pick(&kinds.into_iter().collect::<Vec<_>>()).clone();
         let of_kind: Vec<_> =
@@ -143,7 +143,7 @@ fn kind_of(answer: &Answer) -> String {
     }
 }
 
-/// An answer to compare. A host words the refusal of a path itself.
+/// An answer as it is compared. Hosts word the refusal of a path differently, so only its code counts.
 fn shown(answer: &Answer) -> Value {
     match answer {
         Answer::Error(error) if error["error"] == "RepositoryNotAllowed" => kind_of(answer).into(),

@@ -11,7 +11,7 @@ use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-/// A tool that is stopped, and a part of its error message.
+/// Tools that the host stops, each with a part of the error message.
 const WAYS: [(&str, &str); 6] = [
     ("spin", "it ran for more than"),
     ("spin-locked", "it ran for more than"),

@@ -1,8 +1,8 @@
-//! A file that grows after a host has asked for its length and before it reads it: the call answers
-//! for the file as it is by then.
+//! A file grows after a host has asked for its length and before the host reads it. The call answers
+//! for the whole file.
 //!
-//! Nothing grows here, as a test of two processes would depend on their timing. The file is long from
-//! the start, and `strace` writes the length it had before into the answers of the system.
+//! With two processes, the test would depend on their timing. So the file is long from the start, and
+//! `strace` makes the system answer with its earlier, shorter length.
 
 use std::fmt::Write;
 use std::fs::{self, Metadata};
@@ -30,7 +30,7 @@ fn a_file_that_grows_while_it_is_read_is_read_whole() {
         return skip(&why);
     }
     for host in Host::all() {
-        // It fits in one page of the answer.
+        // The text fits in one page of the answer.
         let grown = format!("{TEXT}{}", "more\n".repeat(9_000));
         let (answer, trace) = read_as_if_it_had_grown(*host, &grown);
         let Answer::Result(result) = answer else {
@@ -125,7 +125,7 @@ fn stat(metadata: &Metadata, length: usize) -> String {
 
 /// The head of a `struct statx` up to the length, in hexadecimal.
 fn statx(metadata: &Metadata, length: usize) -> String {
-    /// That each field of `stat` is there, and the time of birth.
+    /// The mask which says that each field of `stat` and the time of birth are present.
     const MASK: u32 = 0xfff;
     let mut head = Vec::new();
     head.extend(MASK.to_ne_bytes());

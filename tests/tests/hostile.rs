@@ -149,7 +149,7 @@ async fn a_cancelled_call_releases_its_lock() {
     scene.assert_sound().await;
 }
 
-/// Roots that block the thread when they are asked for.
+/// Roots of a client that block the thread when the host asks for them.
 struct Stuck(Arc<AtomicBool>);
 
 impl Roots for Stuck {
@@ -368,7 +368,7 @@ async fn a_call_locks_one_place_at_a_time() {
     assert_database_free(&scene, 1).await;
     let outcome = scene.call("lock-two-places-in-turn").await.unwrap();
     assert!(outcome.answer.is_ok(), "{}", outcome.json());
-    // It has committed a row, too.
+    // The call has committed a row, too.
     assert_database_free(&scene, 3).await;
     scene.assert_sound().await;
 }
@@ -425,7 +425,7 @@ async fn writers_change_a_tree_in_the_order_of_their_arrival() {
             assert!(outcome.unwrap().answer.is_ok());
         });
     }
-    // They begin in the opposite order, but ask for the lock in the order of arrival.
+    // The calls start in the opposite order, but ask for the lock in the order of their arrival.
     let running: Vec<_> = calls.into_iter().rev().map(tokio::spawn).collect();
     for call in running {
         call.await.unwrap();

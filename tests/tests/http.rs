@@ -46,7 +46,7 @@ fn options(directory: &TempDir, arguments: &[&str]) -> Vec<String> {
     options.iter().chain(arguments).map(|option| (*option).to_owned()).collect()
 }
 
-/// A request of the versions with `initialize`.
+/// A request of the protocol versions with `initialize`.
 fn message(method: &str, parameters: Value) -> String {
     json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": parameters }).to_string()
 }
@@ -131,7 +131,7 @@ fn a_server_whose_storage_takes_no_writes_is_not_ready() {
         }
     };
     assert_eq!(ready().status, 200);
-    // Looking makes nothing.
+    // Asking for readiness does not make the data directory.
     assert!(!data.exists());
     server.call("add_core_memory", json!({ "content": "Kites are red." }));
     let before = directory.path().join("before");
@@ -145,7 +145,7 @@ fn a_server_whose_storage_takes_no_writes_is_not_ready() {
     becomes(200);
     let found = server.call("query_memories", json!({ "search": "kites" }));
     assert_eq!(found["total"], 1);
-    // The probe is nowhere left.
+    // The file with which the server tests the storage is not left anywhere.
     let left = Command::new("find").arg(directory.path()).args(["-name", ".ready*"]).output();
     assert!(left.expect("find runs").stdout.is_empty());
 }
@@ -331,7 +331,7 @@ fn a_call_in_progress_is_answered_before_the_server_stops() {
                         json!({ "name": "add_core_memory", "arguments": { "content": content } });
                     match server.stateless("tools/call", add) {
                         reply if reply.status == 200 => written.fetch_add(1, Ordering::SeqCst),
-                        // 0: there is no server any more.
+                        // 0: the server has ended.
                         reply => return assert!(matches!(reply.status, 0 | 503), "{reply:?}"),
                     };
                 }

@@ -1,4 +1,5 @@
-//! Requests over HTTP that are repeated with their `Idempotency-Key`: one is made, and all get its answer.
+//! Requests over HTTP that are repeated with their `Idempotency-Key`. Only one is made. The others get
+//! its answer, or are refused by a server that does not have the answer.
 
 use std::path::Path;
 use std::thread;
@@ -87,7 +88,7 @@ fn a_repeated_request_gets_the_answer_of_the_first_one() {
     let other = add("k1", "three").send(&server);
     assert!(refused(&other).contains("belongs to another call"), "{}", other.body);
     assert_eq!(["one", "two", "three"].map(|content| count(&server, "", content)), [1, 1, 0]);
-    // Without a key, the call is another one.
+    // Without a key, the same call is made a second time.
     assert_ne!(made(&add("", "one").send(&server)), first);
 }
 
@@ -136,7 +137,7 @@ fn servers_of_one_database_make_a_request_once() {
                     .map(|server| [(); 3].map(|()| scope.spawn(|| request.send(server))));
                 all.into_iter().flatten().map(|reply| reply.join().expect("a reply")).collect()
             });
-            // One of the servers has made it. The other one knows that it was made.
+            // One server has made the request. The other server knows this, and refuses it.
             let is_refused = |reply: &&Reply| refused(reply).contains(MADE_BEFORE);
             let (refused, answers): (Vec<&Reply>, Vec<&Reply>) =
                 replies.iter().partition(is_refused);
@@ -156,7 +157,7 @@ fn servers_of_one_database_make_a_request_once() {
             assert!(refused(&reply).contains(MADE_BEFORE), "{}", reply.body);
         }
         assert_eq!(count(&servers[0], &ada, "last"), 1);
-        // A repetition that has nothing to do any more is refused, too.
+        // A repeated request that would change nothing is refused by the other server, too.
         let id = made(&add_as(&ada, "gone", "gone").send(&servers[0]))["id"].clone();
         let arguments = json!({ "agent_id": "ada", "id": id });
         let request = &Call { token: &ada, key: "delete", tool: "delete_memory", arguments };

@@ -66,7 +66,7 @@ impl File {
     }
 }
 
-/// Whether an item is public, and the item without the words that say so.
+/// Whether an item is public, and the item without its visibility.
 fn without_visibility(item: &str) -> (bool, &str) {
     let Some(rest) = item.strip_prefix("pub") else { return (false, item) };
     let is_restricted = rest.starts_with('(');
@@ -111,8 +111,7 @@ impl Use {
 struct Crate(BTreeMap<Module, File>);
 
 impl Crate {
-    /// The root, the files that it declares, and those that they declare. `read` gives the text of
-    /// a file.
+    /// The root and all files that are declared below it. `read` gives the text of a file.
     fn read(read: impl Fn(&Module) -> String) -> Crate {
         let mut files = BTreeMap::new();
         let mut declared = vec![Module::new()];
@@ -184,7 +183,7 @@ fn circle(imports: &Imports) -> Option<Vec<Module>> {
     imports.keys().find_map(|module| visit(imports, &mut path, &mut done, module))
 }
 
-/// The crates of the workspace that are no tests, as directories.
+/// The directories of the workspace's crates, without crates for tests.
 fn crates() -> Vec<String> {
     let manifest = source("Cargo.toml");
     let (_, members) = manifest.split_once("\nmembers = [").expect("the list of members");

@@ -1,8 +1,8 @@
 //! Processes of all hosts write to one repository, one after the other, and each is killed with
 //! SIGKILL at a random moment. The repository then holds, to the byte, the result of the first calls:
-//! at least all acknowledged calls, in order, and no part of another.
+//! at least all acknowledged calls, in order, and no part of a further call.
 //!
-//! `KILLS=2000` kills so many processes in each test.
+//! `KILLS=2000` kills 2,000 processes in each test.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -25,17 +25,17 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// How many processes each test kills without `KILLS`, as many of each host.
+/// The number of processes that each test kills if `KILLS` is not set, equally many of each host.
 const KILLS: usize = 48;
-/// A new repository is used after so many kills.
+/// The number of kills after which a new repository is used.
 const KILLS_OF_A_REPOSITORY: usize = 8;
-/// A process is killed after at most so many answers,
+/// The most answers that a process gives before it is killed.
 const ANSWERS: usize = 12;
-/// and at most this long after the last of them.
+/// The longest time from the last of these answers to the kill.
 const DELAY: Duration = Duration::from_millis(8);
-/// How long to look for a temporary file, which may be too short-lived to be seen,
+/// The longest time to look for a temporary file, which may be gone too soon to be seen.
 const LOOK: Duration = Duration::from_secs(1);
-/// and how long to wait between two looks.
+/// The time between two looks.
 const GLANCE: Duration = Duration::from_micros(20);
 
 const AGENT: &str = "aristotle";
@@ -64,7 +64,7 @@ enum Moment {
     Any,
     /// When a temporary file is seen, or a little later.
     Writing,
-    /// When one was seen and is gone, or a little later.
+    /// When a temporary file was seen and is gone, or a little later.
     Written,
 }
 
@@ -73,9 +73,9 @@ enum Moment {
 struct Figures {
     kills: [usize; 3],
     acknowledged: usize,
-    /// Calls in effect that were not acknowledged.
+    /// The number of calls in effect that were not acknowledged.
     unsaid: usize,
-    /// Repositories with only some of a new agent's three documents.
+    /// The number of repositories with only some of a new agent's three documents.
     begun_in_part: usize,
     with_stray_files: usize,
     most_stray_files: usize,
@@ -220,7 +220,7 @@ impl Repository {
         entries.any(|entry| entry.is_ok_and(|entry| is_temporary(entry.file_name())))
     }
 
-    /// Finds how many calls are in effect.
+    /// Finds how many calls are in effect, and checks the documents.
     fn check(&mut self, answered: &[(usize, Answer)], sent: usize, figures: &mut Figures) {
         let acknowledged = answered.iter().map(|(number, _)| number + 1).max().unwrap_or(self.done);
         let mut documents = self.scratch.documents();
@@ -303,7 +303,7 @@ impl Repository {
     }
 }
 
-/// The day of a call: each one before the last, so that none is in the future.
+/// The date of a call. Each day is before the last one, so that none is in the future.
 fn date(number: usize) -> String {
     let day = i64::try_from(number / DAY).expect("a small number");
     civil::date(2025, 1, 20).checked_sub(day.days()).expect("a date").to_string()

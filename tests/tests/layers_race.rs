@@ -1,7 +1,8 @@
-//! Native writers and writers in Node add recent memories of one agent at once, across the boundary at
-//! which they are summarised, and some are killed. Node asks a function, the native server uses the
-//! built-in summariser, and a program with the native library answers by hand. Every acknowledged
-//! memory is in one place, recent or in one summary, and the counts of the summaries are right.
+//! Native writers and writers in Node add recent memories of one agent at once, so many that they are
+//! summarised several times, and some writers are killed. Node asks a function for summaries, the
+//! native server uses the built-in summariser, and this program answers the follow-ups of the native
+//! library. Every acknowledged memory is in one place, recent or in one summary, and the counts of the
+//! summaries are right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -60,7 +61,7 @@ enum Writer {
     ByHand(ByHand),
 }
 
-/// The native library, whose follow-ups are answered by hand.
+/// The native library, whose follow-ups this program answers.
 struct ByHand {
     memory: AgentMemory,
     runtime: Runtime,
@@ -125,7 +126,7 @@ struct Added {
     uncertain: Option<String>,
 }
 
-/// Adds all memories of one writer. One that is killed goes on as another process.
+/// Adds all memories of one writer. After a kill, another process adds the rest.
 fn run(mut writer: Writer, kind: Kind, name: &str, is_killed: bool, database: &Path) -> Added {
     let mut added = Added::default();
     for number in 0..ADDS {
@@ -164,7 +165,7 @@ fn race(kinds: &[Kind]) {
             let running = ready.into_iter().enumerate().map(|(index, (kind, writer))| {
                 let name = format!("w{index}");
                 let database = &database;
-                // A writer by hand is this program, which is not killed.
+                // A `ByHand` writer runs in this process, so it is not killed.
                 scope.spawn(move || run(writer, kind, &name, index < 2, database))
             });
             let running: Vec<_> = running.collect();

@@ -36,7 +36,7 @@ async fn stopped(tool: &str, limits: Limits) -> Reason {
 #[tokio::test]
 async fn a_call_may_make_as_many_storage_calls_as_its_limit_and_not_one_more() {
     let _alone = ALONE.lock().await;
-    // It opens the tree, takes the lock, reads the document and commits it.
+    // The call opens the tree, takes the lock, reads the document and commits it.
     let needs = 4;
     let limits = |storage_calls| Limits { storage_calls, ..Limits::default() };
     let repository = tempfile::tempdir().expect("a scratch directory");
@@ -48,7 +48,8 @@ async fn a_call_may_make_as_many_storage_calls_as_its_limit_and_not_one_more() {
 #[tokio::test]
 async fn a_call_may_use_as_much_memory_as_its_limit_and_no_more() {
     let _alone = ALONE.lock().await;
-    // It makes a text of 80 MiB, which is too long to be passed on, and needs less than 4 MiB more.
+    // The call makes a text of 80 MiB, which is too long to be passed on, and needs less than 4 MiB
+    // more.
     let limits = |mib| Limits { memory: mib * MIB, ..Limits::default() };
     for (mib, reason) in [(80, Reason::Memory), (84, Reason::Trap)] {
         assert_eq!(stopped("vast-result", limits(mib)).await, reason, "with {mib} MiB");
@@ -77,6 +78,6 @@ fn processor_time() -> Duration {
     let (_, fields) = stat.rsplit_once(") ").expect("the name of the program");
     let ticks =
         fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("ticks"));
-    // Linux gives them in hundredths of a second.
+    // Linux counts a tick as a hundredth of a second.
     Duration::from_millis(ticks.sum::<u64>() * 10)
 }

@@ -23,7 +23,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 const PAGE: u64 = 4096;
-/// More than any call below needs, and less than the medium has.
+/// More pages or files than any call below needs, and fewer than the medium has.
 const ENOUGH: u64 = 60;
 
 #[test]
@@ -119,7 +119,7 @@ impl Small {
         Self { scratch: Scratch::within(within, &Documents::new()), mounted }
     }
 
-    /// Takes all space, but for some pages or files.
+    /// Fills the medium, except for `but` pages or files.
     fn take(&self, exhausted: Exhausted, but: u64) -> Taken {
         let directory = self.mounted.path().join("taken");
         fs::create_dir(&directory).expect("a directory");
@@ -158,7 +158,7 @@ fn wrote<T>(result: std::io::Result<T>) -> bool {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        // At the latest, it is unmounted with the process.
+        // If this fails, the end of the process unmounts it.
         let _ = Command::new("umount").arg("--lazy").arg(self.mounted.path()).status();
     }
 }
@@ -169,7 +169,7 @@ enum Exhausted {
     Files,
 }
 
-/// Keeps others from writing until it is dropped.
+/// The directory with the files that fill a medium. It is removed when this is dropped.
 struct Taken(PathBuf);
 
 impl Drop for Taken {
@@ -220,7 +220,7 @@ fn fill(host: Host, exhausted: Exhausted) {
             }
             assert_error(&answer, "StorageError");
             refused += 1;
-            // The documents from before, and no temporary files.
+            // The documents are unchanged, and there are no temporary files.
             assert!(small.scratch.documents() == expected.documents(), "{answer:?}");
             assert_eq!(small.scratch.strays(), Vec::<String>::new());
             let reading = read_summary(&root);
@@ -277,7 +277,7 @@ fn assert_error(answer: &Answer, code: &str) {
     assert_eq!(error["error"], code, "{error}");
 }
 
-/// A directory with other permissions, and the calls that succeed all the same.
+/// A directory with other permissions, and the tools that succeed nevertheless.
 struct Closed {
     path: &'static str,
     mode: u32,

@@ -1,5 +1,5 @@
-//! `agent-memory move`: the memory of a machine in a database, and back in files. Whatever a tool answers
-//! before, it answers after; every document and row is the same.
+//! `agent-memory move`: the memory of a machine in a database, and back in files. Every tool gives the
+//! same answers before and after; every document and row is the same.
 
 #[path = "moving/machine.rs"]
 mod machine;
@@ -35,7 +35,7 @@ fn a_memory_is_the_same_in_a_database_and_back_in_files() {
     assert_eq!(planned.replace("to move", "moved"), moved);
     assert_eq!(moved.lines().count(), 5, "{moved}");
     assert_eq!(here.contents(), before);
-    // Again, there is nothing to do.
+    // A second move has nothing to do.
     let again = here.moves("to", &url, &[]);
     assert!(again.lines().all(|line| line.ends_with("of them there already")), "{again}");
 
@@ -56,7 +56,7 @@ fn a_memory_is_the_same_in_a_database_and_back_in_files() {
         assert!(name.ends_with("stores.yaml") || documents_back[name] == *bytes, "{name}");
     }
 
-    // All go on, with ids that nothing had.
+    // All three memories accept new calls, which get new ids.
     let of_back = back.memory("sqlite");
     let of_server = on_server(DatabaseOptions::new(server.url()));
     for memory in [&here.memory("sqlite"), &of_back, &of_server] {
@@ -73,7 +73,7 @@ fn a_memory_is_the_same_in_a_database_and_back_in_files() {
     }
 }
 
-/// Starts a move and kills it once it says this.
+/// Starts a move and kills it once it prints this line.
 fn kill_after(machine: &Machine, direction: &str, url: &str, said: &str) {
     let mut command = machine.command(&machine.arguments(direction, url));
     let mut process = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -84,7 +84,7 @@ fn kill_after(machine: &Machine, direction: &str, url: &str, said: &str) {
     assert!(was_said, "it never says `{said}`");
 }
 
-/// Starts a move and kills it once the database has so many memories.
+/// Starts a move and kills it once the database has this number of memories.
 fn kill_at(machine: &Machine, url: &str, memories: i64) {
     let server = database(url);
     let mut command = machine.command(&machine.arguments("to", url));
@@ -105,7 +105,7 @@ fn count(server: &Server, table: &str) -> i64 {
     }
 }
 
-/// The memories of an agent with many.
+/// The number of memories of an agent, enough for a kill in the middle of a move.
 const MEMORIES: usize = 3_000;
 
 #[test]
@@ -172,16 +172,16 @@ fn nothing_of_another_memory_is_overwritten() {
     assert!(said.contains("`memories`, key 1, agent 1 (ada), id "), "{said}");
     assert!(said.contains("nothing was moved"), "{said}");
 
-    // What only the target has, also prevents the move.
+    // A document that only the target has prevents the move, too.
     let memory = on_server(DatabaseOptions::new(server.url()));
     let more = json!({"path": "/memories/more", "file_text": "more"});
     caller.done(&memory, "create_memory_file", &more);
     let said = other.refuses("to", &url, 1);
     assert!(said.contains("the target has the document `more` of another memory"), "{said}");
-    // The other toolsets can be moved.
+    // The other toolsets can still be moved.
     let moved = other.moves("to", &url, &["--toolset=records"]);
     assert!(moved.starts_with("records: moved "), "{moved}");
-    // Nor are files overwritten.
+    // A move back overwrites no file, either.
     let said = here.refuses("from", &url, 1);
     assert!(said.contains("`plan` is another one in the target"), "{said}");
     assert!(!here.path("data/files/more").exists());

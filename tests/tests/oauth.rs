@@ -1,5 +1,5 @@
-//! Access tokens of an authorization server: which of them let their holder in, and what clients are
-//! told.
+//! Access tokens of an authorization server: which tokens a server accepts, and how its clients learn
+//! where to get one.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -41,7 +41,7 @@ impl Scene {
         command.env_clear().env("HOME", self.directory.path()).output().expect("it runs")
     }
 
-    /// Binds a subject, and returns what is printed.
+    /// Makes a token that is bound to a subject of the issuer, and returns the output.
     #[track_caller]
     fn bind(&self, name: &str, issuer: &Issuer, subject: &str, more: &[&str]) -> String {
         let bound = ["--issuer", issuer.url.as_str(), "--subject", subject];
@@ -84,7 +84,7 @@ fn with(base: &Value, name: &str, value: Value) -> Value {
     changed
 }
 
-/// A token by an Ed25519 key.
+/// A token that is signed with an Ed25519 key.
 fn token(key: &SigningKey, claims: &Value) -> String {
     key.token(&json!({ "alg": "EdDSA", "kid": key.id, "typ": "at+jwt" }), claims)
 }
@@ -111,7 +111,7 @@ fn list(server: &HttpServer, token: &str) -> Reply {
     server.request("POST", "/mcp", &fields("tools/list", "", bearer), &body)
 }
 
-/// Asks until the status is another one than `before`.
+/// Lists the tools until the status differs from `before`.
 fn status_after(server: &HttpServer, token: &str, before: u16) -> u16 {
     let until = Instant::now() + TIMEOUT;
     loop {
@@ -144,11 +144,11 @@ fn a_subject_reaches_what_is_bound_to_it() {
     assert!(found.body.contains("Kites are red."), "{found:?}");
     let found = call(&server, &bob, "search_memory", json!({ "query": "kites" }));
     assert!(found.status == 200 && !found.body.contains("Kites"), "{found:?}");
-    // No tool that writes exists for it.
+    // This token does not reach tools that write.
     assert!(call(&server, &bob, "store_memory", memory).json()["error"].is_object());
     assert!(!list(&server, &bob).body.contains("store_memory"));
 
-    // A token of our own goes on as before.
+    // A token of the program itself still works.
     let made = scene.run(&["token", "create", "ci"]);
     let own = String::from_utf8(made.stdout).expect("UTF-8");
     assert_eq!(list(&server, own.trim()).status, 200);
@@ -179,7 +179,7 @@ fn nobody_gets_in_by_an_access_token_that_does_not_hold() {
     let other = SigningKey::new_ed25519("one");
     let issuer = Issuer::start(&[&key, &rsa]);
     scene.bind("ada", &issuer, "ada", &[]);
-    // Of another issuer.
+    // A token that is bound to another issuer.
     let foreign = ["--issuer", "https://other.example.com", "--subject", "eve"];
     assert!(scene.run(&[&["token", "create", "eve"], &foreign[..]].concat()).status.success());
     let server = scene.start(&issuer, &[]);
@@ -228,7 +228,7 @@ fn nobody_gets_in_by_an_access_token_that_does_not_hold() {
         assert_eq!(is_invalid, !given.is_empty(), "{name}: {challenge}");
     }
     assert_eq!(server.request("GET", "/metrics", &[], "").status, 401);
-    // Twice in the table, but once in the log.
+    // Each of the three subjects without a token is logged once.
     let log = fs::read_to_string(scene.log()).expect("a log");
     assert_eq!(log.matches("not let in").count(), 3, "{log}");
 }
@@ -274,7 +274,7 @@ fn a_token_without_the_scope_is_refused_with_its_name() {
     assert_eq!(refused.status, 403, "{refused:?}");
     assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
     assert!(challenge.contains("scope=\"memory\""), "{challenge}");
-    // The URL is the audience no longer.
+    // With this option, the server's URL is not an audience any more.
     let url = with(&with(&good, "scope", json!("memory")), "aud", json!(AUDIENCE));
     assert_eq!(list(&server, &key.token(&header, &url)).status, 401);
 }
@@ -293,7 +293,7 @@ fn a_new_key_of_the_issuer_is_fetched_once() {
     issuer.has_keys(&[&new]);
     assert_eq!(list(&server, &token(&new, &good)).status, 200);
     assert_eq!(issuer.fetches(), 2);
-    // Keys that nobody has are not asked for again and again.
+    // Unknown keys do not make the server fetch the keys again and again.
     for id in ["old", "new", "a", "b", "c"] {
         let key = SigningKey::new_ed25519(id);
         assert_eq!(list(&server, &token(&key, &good)).status, 401, "{id}");
@@ -319,12 +319,12 @@ fn an_issuer_that_fails_keeps_nobody_waiting_and_lets_nobody_in() {
         let reply = list(&server, &good);
         assert_eq!(reply.status, 503, "{mode:?}: {reply:?}");
         assert!(reply.field("retry-after").is_some(), "{mode:?}: {reply:?}");
-        // The others are served.
+        // Holders of other tokens are served.
         let own = String::from_utf8(own.stdout).expect("UTF-8");
         assert_eq!(list(&server, own.trim()).status, 200, "{mode:?}");
         assert!(scene.run(&["token", "revoke", "own"]).status.success());
         assert_eq!(server.request("GET", "/readyz", &[], "").status, 200, "{mode:?}");
-        // It comes back, and fails again: its keys are known now.
+        // The issuer works again, and then fails again: the server knows its keys now.
         issuer.set(Mode::Up);
         assert_eq!(status_after(&server, &good, 503), 200, "{mode:?}");
         issuer.set(mode.clone());
@@ -349,7 +349,7 @@ fn a_subject_that_is_revoked_or_whose_token_expires_hears_of_no_change() {
     }
     let server = scene.start(&issuer, &[]);
     let [ada, all] = ["ada", "all"].map(|subject| token(&key, &claims(&issuer, subject)));
-    // One minute is allowed for, of which this has some seconds left.
+    // A token is accepted for a minute after `exp`. This one has about 10 s left.
     let ends = with(&claims(&issuer, "bob"), "exp", json!(seconds() - 50));
     let bob = token(&key, &ends);
     let store = || {
@@ -366,7 +366,7 @@ fn a_subject_that_is_revoked_or_whose_token_expires_hears_of_no_change() {
     assert!(scene.run(&["token", "revoke", "ada"]).status.success());
     assert_eq!(list(&server, &ada).status, 403);
     assert!(!hears(&mut of_ada, &store));
-    // Until its token has expired, it may hear of changes.
+    // Until the token has expired, its stream may report changes.
     while hears(&mut of_bob, &store) {}
     assert_eq!(list(&server, &bob).status, 401);
 }
@@ -380,7 +380,7 @@ fn a_stream_ends_with_its_access_token_while_nothing_changes() {
         scene.bind(name, &issuer, name, &[]);
     }
     let server = scene.start(&issuer, &[]);
-    // One minute is allowed for, of which this has some seconds left.
+    // A token is accepted for a minute after `exp`. This one has about 10 s left.
     let ends = with(&claims(&issuer, "bob"), "exp", json!(seconds() - 50));
     let tokens = [token(&key, &claims(&issuer, "ada")), token(&key, &ends)];
     let mut streams = tokens.map(|token| listen(&server, &token, "memory://ada/stats"));
@@ -413,7 +413,7 @@ fn begins(stream: &mut BufReader<TcpStream>) {
     }
 }
 
-/// Changes something until the stream tells of it. False if the stream ends before.
+/// Changes something until the stream reports it. False if the stream ends before.
 fn hears(stream: &mut BufReader<TcpStream>, change: &dyn Fn()) -> bool {
     let pause = Some(Duration::from_millis(200));
     stream.get_ref().set_read_timeout(pause).expect("a timeout");

@@ -31,7 +31,7 @@ const REFUSED_PLUGINS: [(Host, usize); 2] = [(Host::Plugin, 300); 2];
 
 /// How many plugins take the place over from the one before.
 const ROUNDS: usize = 12;
-/// Too many to be written in a round.
+/// More entries than a round has time for.
 const ENDLESS: usize = 1_000_000;
 
 #[test]
@@ -39,7 +39,7 @@ fn nothing_is_lost_between_plugins_and_the_other_hosts_are_refused_beside_them()
     if plugin::left_out() || node::left_out("race-writer.js") {
         return;
     }
-    // Otherwise the race would last as long as 3,000 syncs of a disk.
+    // In memory, since 3,000 syncs of a disk would take too long.
     let (directory, _) = Medium::Memory.directory();
     let scratch = Scratch::within(directory, &Documents::new());
     let repository = scratch.repo();
@@ -59,7 +59,7 @@ fn nothing_is_lost_between_plugins_and_the_other_hosts_are_refused_beside_them()
     let lost_or_doubled: Vec<_> =
         acknowledged.iter().filter(|entry| written.get(*entry) != Some(&1)).collect();
     assert_eq!(lost_or_doubled, Vec::<&String>::new());
-    // Nothing but these, and the first entry.
+    // The log has only these entries and the first one.
     assert_eq!(written.len(), 3001);
 
     hand_over(&repository, "hosts");
@@ -118,7 +118,7 @@ impl Running {
         Running { process, output, acknowledged: Vec::new() }
     }
 
-    /// The next line: an acknowledged entry, or what is said of one that was refused.
+    /// Reads the next line: an acknowledged entry, or the error of a refused one.
     fn next(&mut self) -> Result<(), String> {
         let line = self.output.next().expect("it goes on").expect("UTF-8");
         self.hear(line)
@@ -154,15 +154,15 @@ impl Running {
     fn kill(mut self) -> Vec<String> {
         self.process.kill().and_then(|()| self.process.wait()).expect("it can be killed");
         while let Some(Ok(line)) = self.output.next() {
-            // It may have been taken over, and the last line may be cut.
+            // Another plugin may have taken the place over, and the last line may be cut short.
             let _ = self.hear(line);
         }
         self.acknowledged
     }
 }
 
-/// In each round, a plugin writes while the next one takes the place over. Some are stopped meanwhile, and
-/// go on; some are killed before.
+/// In each round, a plugin writes while the next one takes the place over. Some plugins are stopped
+/// meanwhile and go on, and some are killed before.
 #[test]
 fn acknowledged_entries_survive_plugins_that_take_over_and_are_stopped_or_killed() {
     if plugin::left_out() {
@@ -179,7 +179,7 @@ fn acknowledged_entries_survive_plugins_that_take_over_and_are_stopped_or_killed
     for round in 0..ROUNDS {
         let mut next = Running::start(&repository, &format!("round{round}"));
         if let Some(mut before) = before.take() {
-            // Wherever it is just now.
+            // The earlier plugin may be at any point of its writing.
             match round % 3 {
                 0 => {
                     next.next().expect("it writes at once");
@@ -231,7 +231,7 @@ fn lines(writer: Child) -> (Vec<String>, Vec<String>) {
     (ok.into_iter().map(entry).collect(), errors.into_iter().map(str::to_owned).collect())
 }
 
-/// The documents of an agent, and what was left beside them.
+/// The paths of the agent's documents, and of files that were left beside them.
 fn names(scratch: &Scratch) -> Vec<String> {
     scratch.documents().into_keys().collect()
 }

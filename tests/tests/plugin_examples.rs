@@ -13,7 +13,7 @@ use agent_memory_tests::skip::not_asked_for;
 
 const ASKED: &str = "AGENT_MEMORY_RUST_EXAMPLE";
 
-/// The only code of the page in a language below a heading, for another project than its own.
+/// The code in a language below a heading of the page, with the path of a project instead of its own.
 fn example(heading: &str, language: &str, its_project: &str, project: &Path) -> String {
     let page = source("docs/plugin.md");
     let (_, rest) = page.split_once(&format!("\n### {heading}\n")).expect("the heading");
@@ -61,7 +61,7 @@ fn the_example_in_python_runs() {
     check(&python.output().expect("it runs"), &scratch);
 }
 
-/// It compiles wasmtime with other features, which takes minutes.
+/// The example compiles wasmtime with other features, which takes minutes.
 #[test]
 fn the_example_in_rust_runs() {
     if env::var_os(ASKED).is_none_or(|asked| asked != "1") {

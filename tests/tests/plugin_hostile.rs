@@ -266,7 +266,7 @@ fn a_store_in_the_directory_of_records_is_refused() {
     fs::create_dir(&data).expect("a directory");
     let path = records.join("inside");
     let registry = json!({"stores": {"bad": {"kind": "filesystem", "properties": {"path": path}}}});
-    // JSON is YAML.
+    // Every JSON text is YAML.
     fs::write(data.join("stores.yaml"), registry.to_string()).expect("a registry");
     let memory = json!({"store": "bad", "path": "notes/a", "content": "text"});
     let answers = ask(&json!({

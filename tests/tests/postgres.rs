@@ -1,5 +1,5 @@
-//! A database that several servers share: connections that break at the commit, migrations, and what is
-//! refused.
+//! A database that several servers share: connections that break at the commit, migrations, messages of
+//! errors, and missing rights.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Output};
@@ -47,7 +47,7 @@ fn the_outcome_of_a_commit_whose_connection_broke_is_found_out() {
         assert_eq!(error.code, ErrorCode::Busy);
         assert!(error.message.contains("nothing was changed: try again"), "{error}");
         assert!(!is_there);
-        // The same writer takes its lock anew.
+        // After the failed commit, the same writer takes its lock again.
         lock.commit(vec![put()]).unwrap();
     }
 }
@@ -62,7 +62,8 @@ fn a_read_and_the_tenant_that_it_sets_take_one_round_trip() {
         while let Ok(read @ 1..) = client.read(&mut bytes) {
             held.extend_from_slice(&bytes[..read]);
             let has = |wanted: &[u8]| held.windows(wanted.len()).any(|window| window == wanted);
-            // The server gets nothing of a transaction before its end.
+            // Holds back a transaction until its COMMIT. A client that waits for an answer before would
+            // hang.
             if has(b"BEGIN") && !has(b"COMMIT\0") {
                 continue;
             }

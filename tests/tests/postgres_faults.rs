@@ -1,8 +1,9 @@
-//! Every request of a call to PostgreSQL fails once, in every way: the connection ends before the server
-//! gets the request or after it has answered, the server ends it, or it answers with an error.
+//! Every request of a call to PostgreSQL fails once, in every way: the connection ends before the
+//! server gets the request or after it has answered, the server ends the connection, or the server
+//! answers with an error.
 //!
-//! A call then succeeds, or its error says what to do. What is stored is as before the call or as after
-//! it, and the same call again ends as if it had been made once.
+//! A call then succeeds, or its error says what to do. The stored rows are as before the call or as
+//! after it. The same call, made again, ends as if it had been made once.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,7 +21,7 @@ use agent_memory_tests::runners::component::send;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-/// The calls, as requests of the conformance suite. `setup` is made before each other one.
+/// The calls, as requests of the conformance suite. The calls of `setup` come before each other call.
 const CALLS: &str = include_str!("postgres/calls.json");
 
 const TOOLSETS: [&str; 6] = ["records", "layers", "items", "stores", "files", "memory"];
@@ -48,10 +49,10 @@ const TABLES: [&str; 14] = [
 /// The variable that asks for every fault in every request.
 const ALL: &str = "ALL_FAULTS";
 
-/// The faults, and how many requests one after the other meet them.
+/// The faults, each with the number of requests in a row that meet it.
 const FAULTS: [(Fault, usize); 8] = [
     (Fault::CutBefore, 1),
-    // What is sent again is lost, too.
+    // The request is lost again when the client repeats it.
     (Fault::CutBefore, 2),
     (Fault::CutAfter, 1),
     (Fault::Shutdown, 1),
@@ -63,7 +64,7 @@ const FAULTS: [(Fault, usize); 8] = [
     (Fault::Error("XX000"), 1),
 ];
 
-/// What an error says after a fault.
+/// The advice in an error after a fault.
 fn advice(fault: Fault) -> &'static str {
     match fault {
         Fault::Error("XX000") => "the log of its server",
@@ -78,19 +79,19 @@ struct Scratch {
     proxy: FaultyProxy,
     runtime: Runtime,
     directory: tempfile::TempDir,
-    /// The statements that bring that state back.
+    /// The statements that restore the state before each call.
     restore: String,
-    /// Those after which new rows get the numbers that they would get without the calls that have failed:
-    /// PostgreSQL does not take numbers back.
+    /// The statements that reset the numbers of new rows. PostgreSQL does not take back the numbers of
+    /// failed calls, so a repeated call would get other ones.
     numbers: String,
-    /// The ids of memories in that state, as rows and in a document.
+    /// The ids of two memories in the restored state: one in rows and one in a document.
     ids: [String; 2],
     before: Stored,
     clients: usize,
     _database: PostgresServer,
 }
 
-/// All rows as JSON, without what differs from one call to the next.
+/// All rows as JSON, without the values that differ from call to call.
 type Stored = Vec<String>;
 
 impl Scratch {
@@ -166,7 +167,8 @@ impl Scratch {
                 }
                 _ => "to_jsonb(t)",
             };
-            // A store is made before its first memory. An empty one is like none.
+            // A call makes a store before its first memory, and may fail between. So an empty store
+            // counts as none.
             let of_which = match table {
                 "places" => "WHERE place IN (SELECT place FROM agent_memory.documents)",
                 _ => "",
@@ -192,7 +194,7 @@ impl Scratch {
         new.fold(text.to_owned(), |text, id| text.replace(id, "new id"))
     }
 
-    /// Keeps a copy of all rows, and the numbers that the next ones get.
+    /// Copies all rows, and notes the numbers that the next rows get.
     fn save(&mut self) {
         let mut save = "CREATE SCHEMA saved;".to_owned();
         let mut restore = "BEGIN; SET LOCAL session_replication_role = replica;".to_owned();
@@ -219,7 +221,7 @@ impl Scratch {
         self.restore = restore + &self.numbers + "COMMIT";
     }
 
-    /// A request with the ids that it names.
+    /// A request with ids in place of `{row}` and `{document}`.
     fn filled(&self, request: &Request) -> Request {
         let text = serde_json::to_string(request).unwrap();
         let text = text.replace("{row}", &self.ids[0]).replace("{document}", &self.ids[1]);
@@ -246,26 +248,26 @@ struct Figures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Met {
     Success,
-    /// With an error, or with an answer that tells what is missing in it.
+    /// With an error, or with an answer that names its missing parts.
     Error,
-    /// It took fewer requests. A read gives up its snapshot beside the call, which may be later.
+    /// The call made fewer requests. A read may give up its snapshot only after the call.
     Nothing,
 }
 
-/// What a call may do.
+/// The changes that a call may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// It makes one commit.
     Writes,
-    /// It makes several. What it could not do is told.
+    /// It makes several commits. Its answer names the steps that failed.
     InSteps,
     /// It changes nothing.
     Reads,
 }
 
 impl Kind {
-    /// The faults of the request after `at` others: all of them with `ALL_FAULTS=1`, otherwise each with
-    /// some requests.
+    /// The faults of the request after `at` others. With `ALL_FAULTS=1` they are all faults, otherwise
+    /// a few, which differ from request to request.
     fn faults(self, at: usize) -> Vec<(Fault, usize)> {
         let every = FAULTS.len();
         let wanted = match self {
@@ -278,7 +280,7 @@ impl Kind {
     }
 }
 
-/// A request, and what happens to it without a fault.
+/// A request, and its results without a fault.
 struct Subject {
     request: Request,
     /// How many requests of PostgreSQL it takes.
@@ -335,7 +337,7 @@ impl Subject {
             return Ok(Met::Nothing);
         }
         let stored = scratch.stored();
-        // A search, and a call that forgets, tell what they could not reach.
+        // A search, and a call that forgets, name the parts that they could not reach.
         let is_partial = kind != Kind::Writes && answer.contains(advice(fault));
         if !is_error && !is_partial {
             if stored != self.after {
@@ -360,7 +362,7 @@ impl Subject {
             let (is_error, answer) = scratch.ask(&client, &self.request);
             let stored = scratch.stored();
             let is_as_once = match kind {
-                // Its first step may have taken numbers.
+                // The first step of the failed call may have used up numbers.
                 Kind::InSteps => without_numbers(&stored) == without_numbers(&self.after),
                 Kind::Writes | Kind::Reads => stored == self.after,
             };
@@ -385,7 +387,7 @@ fn without_numbers(rows: &Stored) -> Stored {
     rows
 }
 
-/// The rows of which only one of two has them.
+/// The rows that only one of two states has.
 fn differences(found: &Stored, expected: &Stored) -> String {
     let only = |one: &Stored, other: &Stored| -> Vec<String> {
         one.iter().filter(|row| !other.contains(row)).cloned().collect()
@@ -422,7 +424,8 @@ fn sweep(name: &str, kind: Kind) {
         }
     }
     println!("{figures:?} in {:.1?}", began.elapsed());
-    // A search may find work on its index that is done at the next one.
+    // A search may leave work on its index to the next one. So the number of its requests varies, and
+    // some faults meet none.
     assert!(figures.missed <= figures.faults / 4, "most faults meet a request");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }

@@ -1,5 +1,5 @@
-//! The index of a place on PostgreSQL, which all servers share: who writes it, who reads it, and that no
-//! answer depends on it.
+//! The index of a place on PostgreSQL, which all servers share: which server writes it, which servers
+//! read it, and that no answer depends on it.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,13 +15,13 @@ use agent_memory_tests::postgres::{Pooler, PostgresServer, database, url_at};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
-/// How many memories each agent and the store has: more than a place without an index.
+/// The number of memories of each agent and of the store: too many for a search without an index.
 const MEMORIES: usize = 40;
 
 /// How many calls each of several searchers makes.
 const CALLS: usize = 12;
 
-/// The time of all calls: an age is part of a score.
+/// The time of all calls, because the score of a hit depends on its age.
 const NOW: &str = "2026-01-20T10:00:00Z";
 
 /// The tables of derived databases.
@@ -89,19 +89,19 @@ fn a_derived_database_is_busy_at_once_while_another_server_changes_it() {
     let error = begin(&runtime, &of(&other)).unwrap_err();
     assert_eq!(error.code, ErrorCode::Busy);
     assert!(error.message.contains("another call changes `search.db` now"), "{error}");
-    // One of another name or of another place is free.
+    // Derived databases of another name or place can be changed.
     drop(begin(&runtime, &other.derived_database("stores", "team", "vectors.db")).unwrap());
     write(&runtime, &other.derived_database("stores", "sales", "search.db"), 1);
     assert!(segments(&of(&other)).is_empty());
     changing.commit().unwrap();
     assert_eq!(segments(&of(&other)), [1]);
     write(&runtime, &of(&other), 2);
-    // What is not committed is nowhere.
+    // Rows that are not committed are not stored.
     let changing = begin(&runtime, &of(&one)).unwrap();
     changing.execute(&[insert(3)]).unwrap();
     drop(changing);
     assert_eq!(segments(&of(&one)), [1, 2]);
-    // A failed statement ends its transaction, and the next one is not kept from beginning.
+    // A failed statement ends its transaction. The next transaction can begin.
     let changing = begin(&runtime, &of(&one)).unwrap();
     assert_eq!(changing.execute(&[insert(2)]).unwrap_err().code, ErrorCode::AlreadyExists);
     write(&runtime, &of(&other), 3);
@@ -156,7 +156,7 @@ const ROWS: [&str; 7] = [
 fn each_place_and_each_tenant_has_derived_databases_of_its_own() {
     let Some(postgres) = PostgresServer::start() else { return };
     let runtime = runtime();
-    // Also where row-level security is not in force: by the views.
+    // Row-level security does not hold for a superuser. Then the views alone keep tenants apart.
     let url = postgres.administrator_url_text().parse().unwrap();
     let administrator =
         Server::new(Options { url, connections: 2, tenant: 1, statement_time: TIMEOUT }).unwrap();
@@ -164,7 +164,7 @@ fn each_place_and_each_tenant_has_derived_databases_of_its_own() {
         let of = |tenant: i64, place: &str| {
             server.for_tenant(tenant).derived_database("stores", place, "search.db")
         };
-        // A quote in the name of a place is no end of it.
+        // A quote in the name of a place does not end its text in SQL.
         let owners = [of(1, "team"), of(2, "team"), of(1, "o'hara"), of(1, "sales")];
         for (statement, table) in ROWS.iter().zip(TABLES) {
             let count = || {
@@ -205,13 +205,13 @@ fn no_place_outlives_its_transaction_behind_a_pooler() {
             write(&runtime, &derived, round * 10 + number as i64);
             let own: Vec<i64> = (1..=round).map(|round| round * 10 + number as i64).collect();
             assert_eq!(segments(&derived), own);
-            // The tables of a kept database have no place.
+            // A connection that was set to a place still serves tables that have no places.
             server.database().query(&text("SELECT count(*) FROM memories"), 1).unwrap();
         }
     }
 }
 
-/// A server with a place of records and one of a store, which others share.
+/// A server with records and a store, which it shares with other servers.
 struct Host {
     memory: AgentMemory,
     runtime: Arc<Runtime>,
@@ -256,7 +256,7 @@ impl Host {
     }
 }
 
-/// A text of some length, whose last word no other has.
+/// A text of some length, whose last word is in no other text.
 fn content(number: usize) -> String {
     let words = ["kite", "drawer", "zebra", "passport", "plane", "harbour"];
     let sentence = |at: usize| {
@@ -291,7 +291,7 @@ fn stems(postgres: &PostgresServer) -> Vec<i64> {
     numbers(administrator.database().query(&text(sql), 100_000))
 }
 
-/// Compares with a server that uses no index.
+/// Checks that a host finds the same as `direct`, which uses no index.
 #[track_caller]
 fn check(host: &Host, direct: &Host, what: &str) {
     for query in QUERIES {
@@ -323,14 +323,14 @@ fn a_text_that_one_server_forgets_leaves_the_index_that_another_made() {
         let has_name = |hit: &Json| hit["passage"].as_str().unwrap().contains(&name(number));
         hits.into_iter().filter(has_name).collect::<Vec<_>>()
     };
-    // In the memories of the agent and in the store.
+    // An agent's memory and a memory of the store have the word.
     let before = stems(&postgres);
     assert_eq!(with_name(7).len(), 2);
     forgets.call("forget_memory", &json!({ "text": name(7) }));
     let left = stems(&postgres);
     assert!(left.len() + 2 <= before.len(), "{} of {}", left.len(), before.len());
     assert!(with_name(7).is_empty());
-    // What is deleted leaves it as well, and its vector.
+    // A deleted memory leaves the index, too, and loses its vector.
     let administrator = database(&postgres.administrator_url_text());
     administrator.execute(VECTORS).unwrap();
     let vectors = || {
@@ -383,7 +383,7 @@ fn a_searcher_whose_connection_ends_while_it_indexes_answers_rightly() {
     let direct = Host::new(&postgres, false);
     host.fill();
     let administrator = database(&postgres.administrator_url_text());
-    // The segment is there already, and its postings are not.
+    // Breaks the connection while the postings of a segment are inserted, after the segment itself.
     let breaks = "CREATE FUNCTION public.breaks() RETURNS trigger LANGUAGE plpgsql AS \
                   $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$; \
                   CREATE TRIGGER breaks AFTER INSERT ON agent_memory.postings \
@@ -424,7 +424,7 @@ fn a_damaged_index_is_made_anew() {
         indexed(&host, &postgres);
         check(&host, &direct, damage);
     }
-    // Whoever forgets a text does not leave it in an index that cannot be read.
+    // Forgetting a text deletes an index that cannot be read, since it may have the text.
     administrator.execute("UPDATE agent_memory.segments SET documents = '\\x01'").unwrap();
     host.call("forget_memory", &json!({ "text": name(7) }));
     assert!(stems(&postgres).is_empty());

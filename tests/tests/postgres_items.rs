@@ -1,5 +1,5 @@
-//! Writers of items on PostgreSQL, at once: those of two namespaces do not wait for each other, and what
-//! removes expired rows loses nothing of them.
+//! Writers of items on PostgreSQL, at once. Writers of two namespaces do not wait for each other. The
+//! removal of expired rows loses no item that is written meanwhile.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -18,7 +18,8 @@ use tokio::runtime::Runtime;
 /// The time of the first server's clock.
 const NOW: &str = "2026-01-20T10:00:00Z";
 
-/// The time of a clock that runs ahead: what the first server keeps for an hour has expired there.
+/// The time of a clock that runs ahead. By this clock, items that the first server keeps for an hour
+/// have expired.
 const LATER: &str = "2026-01-20T12:00:00Z";
 
 const HOUR: u64 = 3_600;
@@ -29,7 +30,7 @@ struct Scene {
     ahead: AgentMemory,
     runtime: Runtime,
     database: Server,
-    /// How many transactions of the test there were.
+    /// The number of transactions that the test has begun.
     transactions: AtomicI64,
     _postgres: PostgresServer,
 }
@@ -126,7 +127,7 @@ fn a_writer_of_items_waits_for_none_of_another_namespace() {
     let open = scene.begin(&format!("SELECT 1 FROM items WHERE {} FOR UPDATE", row_of("ada")));
     thread::scope(|scope| {
         let first = scope.spawn(|| scene.put(&scene.memory, "ada", 2, None));
-        // Its transaction is open, with the lock of its scope.
+        // The transaction of the put is open, with the lock of its namespace.
         scene.wait_for_a_waiter();
         for memory in [&scene.memory, &scene.ahead] {
             scene.put(memory, "bob", 3, None);
@@ -160,7 +161,7 @@ fn expired_items_go_with_a_change_of_another_namespace_unless_a_transaction_has_
 fn an_item_that_is_put_while_its_row_is_removed_as_expired_is_there_afterwards() {
     let Some(scene) = Scene::start() else { return };
     scene.put(&scene.memory, "ada", 1, Some(HOUR));
-    // As a change of another namespace on the server whose clock runs ahead.
+    // Removes the row, as a change of another namespace does on the server whose clock runs ahead.
     let sweep = scene.begin(&format!("DELETE FROM items WHERE {}", row_of("ada")));
     thread::scope(|scope| {
         let put = scope.spawn(|| scene.put(&scene.memory, "ada", 2, None));
@@ -184,7 +185,7 @@ fn no_item_is_lost_while_clocks_differ_and_batches_take_the_whole_place() {
             let scene = &scene;
             scope.spawn(move || {
                 for number in 0..PUTS {
-                    // Each is removed by the other server, or replaced by its writer.
+                    // The other server removes the item that expires, or the next put replaces it.
                     scene.put(memory, name, number, Some(HOUR));
                     scene.put(memory, name, number, None);
                     assert_eq!(scene.value(memory, name), number, "{name}");

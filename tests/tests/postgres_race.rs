@@ -39,19 +39,19 @@ struct Race {
     clients: usize,
     /// How many memories each client adds.
     adds: usize,
-    /// What breaks, one after the other.
+    /// The parts that break, one after the other.
     breaks: Vec<Break>,
     has_pooler: bool,
 }
 
-/// What breaks.
+/// A part that breaks.
 #[derive(Clone, Copy, Debug)]
 enum Break {
     /// A server is killed, and another takes its place.
     Server(usize),
     /// The database crashes, and starts again.
     Database,
-    /// So does the pooler, if there is one.
+    /// The pooler crashes, and starts again. Without a pooler, nothing happens.
     Pooler,
 }
 
@@ -121,15 +121,15 @@ fn is_asked_for() -> bool {
 /// The large races run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What the clients have learned.
+/// The answers that the clients have got.
 #[derive(Default)]
 struct Learned {
     /// The agents and the contents of memories that were acknowledged.
     acknowledged: Mutex<Vec<(String, String)>>,
-    /// Those of requests without an answer.
+    /// The agents and the contents of memories whose requests got no answer.
     unanswered: Mutex<Vec<(String, String)>>,
     count: AtomicUsize,
-    /// How often an error named a retry.
+    /// The number of errors that said to try again.
     retries: AtomicUsize,
     /// The longest time until a memory was acknowledged.
     longest: Mutex<Duration>,
@@ -209,7 +209,7 @@ fn start_server(directory: &Path, url_file: &Path, format: &str) -> HttpServer {
 }
 
 impl Learned {
-    /// Adds a memory, and notes whether it was acknowledged: otherwise the server ended before it
+    /// Adds a memory, and notes whether it was acknowledged. If not, the server ended before it
     /// answered.
     fn add(&self, server: &RwLock<HttpServer>, agent: String, content: String) {
         let began = Instant::now();
@@ -224,7 +224,8 @@ impl Learned {
         self.count.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// An error that names a retry changed nothing, so the same memory is added again.
+    /// Whether the memory was acknowledged. After an error that says to try again, it is added again,
+    /// since nothing was changed.
     fn is_added(&self, server: &RwLock<HttpServer>, agent: &str, content: &str) -> bool {
         let until = Instant::now() + TIMEOUT;
         loop {

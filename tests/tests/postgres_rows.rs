@@ -145,7 +145,7 @@ fn values_of_each_type_go_to_the_server_and_come_back() {
         Value::Null,
     ];
     assert_eq!(rows(database.query(&text(others), 10)), [expected]);
-    // The server infers the type of null from where it stands.
+    // The server infers the type of null from its place in the statement.
     let transaction = scratch.write();
     let null = statement("INSERT INTO things (name) VALUES (?1)", vec![Value::Null]);
     let effects = transaction.execute(&[null, insert("a"), text("SELECT 1")]).unwrap();
@@ -224,14 +224,14 @@ fn a_call_has_one_transaction_and_no_other_work_on_its_database_meanwhile() {
     assert_eq!(code(database.query(&text("SELECT 1"), 1)), ErrorCode::Nested);
     assert_eq!(code(scratch.runtime.block_on(database.begin_read())), ErrorCode::Nested);
     assert_eq!(code(database.check_free()), ErrorCode::Nested);
-    // Also through another database.
+    // The same holds for another handle of the database.
     assert_eq!(code(begin_write(&scratch.server.database())), ErrorCode::Nested);
     transaction.execute(&[insert("a")]).unwrap();
     transaction.commit().unwrap();
     assert_eq!(code(transaction.commit()), ErrorCode::Nested);
     assert_eq!(code(transaction.execute(&[])), ErrorCode::Nested);
     drop(transaction);
-    // The writer goes on: with documents, with rows, and with none of both after a rollback.
+    // The writer can go on: with documents, with rows, after a rollback, and with an empty transaction.
     lock.commit(vec![put("a")]).unwrap();
     let again = begin_write(&database).unwrap();
     again.execute(&[insert("b")]).unwrap();
@@ -260,13 +260,13 @@ fn documents_join_the_transaction_that_the_call_has_on_rows() {
     transaction.commit().unwrap();
     assert!(is_there("a"));
     drop(transaction);
-    // A rollback takes both back.
+    // A rollback undoes the document and the row.
     let transaction = begin();
     transaction.execute(&[insert("b")]).unwrap();
     lock.commit(vec![put("b")]).unwrap();
     drop(transaction);
     assert!(!is_there("b"));
-    // A refused document takes the rows back, too.
+    // A refused document undoes the row, too.
     let transaction = begin();
     transaction.execute(&[insert("c")]).unwrap();
     assert_eq!(lock.commit(vec![put("a")]).unwrap_err().error.code, ErrorCode::VersionMismatch);
@@ -284,7 +284,7 @@ fn a_failed_statement_rolls_back_its_transaction() {
     transaction.execute(&[insert("a")]).unwrap();
     let refused = transaction.execute(&[insert("b"), insert("a"), insert("c")]).unwrap_err();
     assert_eq!(refused.code, ErrorCode::AlreadyExists, "{refused}");
-    // Its lock is free already, while the transaction is not dropped.
+    // The lock of the failed transaction is free, although the transaction is not dropped yet.
     let other = scratch.write();
     other.execute(&[insert("d")]).unwrap();
     other.commit().unwrap();
@@ -314,7 +314,7 @@ fn a_transaction_that_reads_sees_one_snapshot() {
 #[test]
 fn writers_of_one_scope_come_one_after_the_other_and_those_of_two_scopes_at_once() {
     let Some(scratch) = Scratch::start() else { return };
-    // The first writer of a place makes the row that stands for it.
+    // The first writer of a place makes the row that all its writers lock.
     scratch.write().commit().unwrap();
     let other_server = server_at(scratch.database.socket_directory());
     let other = |scope, wait| lock(&scratch.runtime, &other_server, scope, wait);
@@ -338,7 +338,7 @@ fn writers_of_one_scope_come_one_after_the_other_and_those_of_two_scopes_at_once
 #[test]
 fn a_writer_of_a_place_waits_for_no_later_writer_of_a_scope() {
     let Some(scratch) = Scratch::start() else { return };
-    // The gate is there once anybody has written, also in a scope.
+    // The first writer of a place, also one of a scope, makes the row at which writers queue: the gate.
     let scoped = scratch.lock(Some("ada"), TIMEOUT).unwrap();
     let database = scratch.server.database();
     scratch.runtime.block_on(database.begin_write(scoped)).unwrap().commit().unwrap();
@@ -392,7 +392,7 @@ fn a_transaction_whose_connection_breaks_is_made_as_a_whole_or_not_at_all() {
         assert!(error.message.contains("nothing was changed: try again"), "{error}");
         assert!(!is_there);
         drop(transaction);
-        // The same writer takes its lock anew.
+        // After the failed commit, the same writer takes its lock again.
         let again = begin();
         again.execute(&[insert(name)]).unwrap();
         again.commit().unwrap();
@@ -434,7 +434,7 @@ fn a_statement_ends_when_nobody_waits_for_it_any_more() {
         database.give_up();
         assert_eq!(code(sleeping.join().unwrap()), ErrorCode::Cancelled);
     });
-    // The server has ended it, too.
+    // The server has ended the statement, too.
     while count() > 0 {
         thread::sleep(Duration::from_millis(1));
     }
@@ -445,7 +445,7 @@ fn a_statement_ends_when_nobody_waits_for_it_any_more() {
 fn no_setting_outlives_its_transaction_behind_a_pooler() {
     let Some(scratch) = Scratch::start() else { return };
     let Some(pooler) = Pooler::start(&scratch.database, 2) else { return };
-    // Their transactions share two connections.
+    // The three servers share the two connections of the pooler.
     let servers = [1, 2, 3].map(|tenant| server_of_tenant(pooler.socket_directory(), tenant));
     for _ in 0..5 {
         for server in &servers {

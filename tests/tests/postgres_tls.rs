@@ -10,15 +10,15 @@ use agent_memory_tests::product::program;
 /// The host of the certificate.
 const HOST: &str = "database.test";
 
-/// An address of this machine that no other test has, since the number of the process is in it.
+/// An address of this machine that no other test uses: the process id is in it.
 fn address(last: u8) -> Ipv4Addr {
     let [.., high, low] = process::id().to_be_bytes();
     Ipv4Addr::new(127, high, low, last)
 }
 
-/// Checks the database of a host at an address, as a user does. `roots` is a file of `tests/src/tls` with
-/// the roots that are trusted; without it they are those of this machine. Returns whether the database can
-/// be used, and what was printed.
+/// Checks the database of a host at an address, as a user does. `roots` is a file of `tests/src/tls`
+/// with the roots that are trusted. Without it, the roots of this machine are trusted. Returns whether
+/// the database can be used, and the output.
 fn check(host: &str, at: Ipv4Addr, parameters: &str, roots: Option<&str>) -> (bool, String) {
     let mut command = Command::new(program("agent-memory"));
     command.args(["database", "check"]).env_clear();
@@ -39,7 +39,7 @@ fn directory() -> PathBuf {
 #[test]
 fn the_certificate_of_another_host_is_verified() {
     let at = address(1);
-    // It takes no connection without TLS.
+    // This server takes no connection without TLS.
     let Some(_database) = PostgresServer::start_at(at, true) else { return };
     for parameters in ["", "&sslmode=verify-full"] {
         let (can_be_used, text) = check(HOST, at, parameters, Some("root.pem"));

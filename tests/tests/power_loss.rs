@@ -1,9 +1,9 @@
-//! Native processes and processes of Node and Python write to a disk whose power is cut at random moments. After the file
-//! system has replayed its journal, all acknowledged data is complete.
+//! Processes of the native host, of Node and of Python write to a disk whose power is cut at random
+//! moments. After the file system has replayed its journal, all acknowledged data is complete.
 //!
 //! It runs only on request, as root, on a machine with loop devices, XFS and ext4:
 //! `AGENT_MEMORY_POWER_LOSS=1 cargo test --release -p agent-memory-tests --test power_loss`, or
-//! `scripts/test --power-loss`. `CUTS=100` makes so many cuts.
+//! `scripts/test --power-loss`. `CUTS=100` makes 100 cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -27,13 +27,13 @@ use agent_memory_tests::stored_records::tasks;
 use serde_json::{Value, json};
 
 const ASKED: &str = "AGENT_MEMORY_POWER_LOSS";
-/// How many cuts are made without `CUTS`, and after how many a new disk is used, so that first
+/// The number of cuts if `CUTS` is not set, and the number of cuts of one disk. On a new disk, first
 /// sessions and first records are cut, too.
 const CUTS: usize = 30;
 const CUTS_OF_A_DISK: usize = 10;
 /// The longest time between two cuts.
 const LONGEST: Duration = Duration::from_secs(2);
-/// About how many entries a log or a file of records gets before the next one.
+/// About how many entries are added to a log or a file of records before the next one is begun.
 const BUCKET: usize = 300;
 /// How many words an entry has: from one line to some kilobytes.
 const WORDS: [usize; 4] = [1, 5, 40, 600];
@@ -211,12 +211,12 @@ fn date(bucket: usize) -> String {
 #[derive(Debug, Default)]
 struct Figures {
     cuts: usize,
-    /// Acknowledged before a cut, and looked for after it.
+    /// Entries that were acknowledged before a cut.
     acknowledged: usize,
     lost: usize,
-    /// There in part.
+    /// Entries that are there in part.
     torn: usize,
-    /// There although it was not acknowledged yet.
+    /// Entries that are there although they were not acknowledged.
     unsaid: usize,
     by_writer: BTreeMap<String, usize>,
     complaints: Vec<String>,
@@ -233,7 +233,7 @@ impl std::fmt::Display for Figures {
     }
 }
 
-/// Lets the writers end, however the test does.
+/// Stops the writers when it is dropped, also if the test panics.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -309,7 +309,7 @@ impl Figures {
     }
 }
 
-/// The data of one kind of work on a disk, read without the product.
+/// The stored data of one kind of work, read without the product.
 #[derive(Default)]
 struct StoredMemory {
     /// The numbers of the complete entries, by the writer's name.

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const AGENT: &str = "aristotle";
 const WRITERS: usize = 8;
 const ENTRIES: usize = 250;
-/// The entries of a writer that only a kill ends, however late it comes.
+/// More entries than a writer can write before it is killed.
 const ENDLESS: usize = 1_000_000;
 /// The writers that are killed, and after how many acknowledgements: one or two of each host.
 const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
@@ -58,7 +58,8 @@ fn a_writer_of_any_host_that_waits_four_seconds_for_the_lock_succeeds() {
     });
 }
 
-/// The hosts with locks that are built. Without one of the others, the current test counts as skipped.
+/// The built hosts that share locks. If Node or Python is not built, the current test counts as
+/// skipped.
 fn built() -> Vec<Host> {
     let node = !node::left_out("race-writer.js");
     let python = !python::left_out();
@@ -184,8 +185,8 @@ fn run(scratch: &Scratch, hosts: &[Host]) -> BTreeMap<String, Record> {
     race.records
 }
 
-/// Reads the writers' output until the last has ended. A late writer begins after a writer with the
-/// name's prefix has written.
+/// Reads the writers' output until the last has ended. A late writer is started once a writer whose
+/// name begins with the given prefix has written.
 fn follow(
     race: &mut Race<'_>,
     heard: &Receiver<Event>,
@@ -244,7 +245,7 @@ fn wait(host: Host) {
     hear(&mut race);
     let lock = hold(&repository);
     thread::sleep(HELD);
-    // Drops the answers from before: only one call is in progress now.
+    // Only one call is in progress now. The answers of the calls before it are dropped.
     let written = entries(&scratch).len();
     drop(lock);
     while race.records[ID].acknowledged.len() <= written {

@@ -1,4 +1,5 @@
-//! Requests over HTTP with mistakes at random places: nobody gets in by one, and the server goes on.
+//! Requests over HTTP with mistakes at random places. None gets in without a token, and the server goes
+//! on.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -13,17 +14,17 @@ use serde_json::{Value, json};
 
 const REQUESTS: usize = 1_500;
 
-/// A word that the memory has, and no request.
+/// A word that is in the memory and in no request. An answer with it would be a leak.
 const SECRET: &str = "marzipan";
 
-/// How long an answer may take. A request that is not whole gets none, and the server waits for the
-/// rest. A slow answer is not looked at, which makes the test weaker, not wrong.
+/// How long the test waits for an answer. An incomplete request gets none, because the server waits for
+/// the rest. A later answer is not checked, which makes the test weaker but not wrong.
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// The refusals of the server's page and those of HTTP itself. 100 asks for the rest of a request.
+/// The statuses of refusals, by the server or by its HTTP library. 100 asks for the rest of a request.
 const STATUSES: [u16; 14] = [100, 400, 401, 403, 404, 405, 406, 408, 413, 414, 415, 429, 431, 503];
 
-/// What a mistake puts in.
+/// The texts that a mistake inserts.
 const PIECES: [&str; 24] = [
     "\r\n",
     "\r\n\r\n",
@@ -100,11 +101,11 @@ fn mistaken(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// All that the server answers in a short time.
+/// All that the server answers within `PAUSE`.
 fn answered(server: &HttpServer, request: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(&server.address).expect("the server listens");
     stream.set_read_timeout(Some(PAUSE)).expect("a timeout");
-    // The server may hang up before it has all.
+    // The server may close the connection before it has read all bytes.
     let _ = stream.write_all(request);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -61,7 +61,7 @@ fn judge(file: &[u8], what: &str) {
         if after[FILE] != file && tool != "recall_context" {
             assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "{}", at());
         }
-        // The changed file can be read, unless the part that did not change could not.
+        // If the file could be read before the change, it can be read after it.
         let read = |file: &[u8]| call(file, "query_memories", &json!({"archived": true})).0;
         let sound = read(file).get("error").is_none();
         assert!(!sound || read(&after[FILE]).get("error").is_none(), "{}", at());

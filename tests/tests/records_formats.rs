@@ -85,7 +85,7 @@ fn a_text_is_found_as_it_is_after_each_change() {
     let none = Vec::<Value>::new();
     let mut ids = Vec::new();
     for number in 0..MEMORIES {
-        // Some are not ASCII, and some are long.
+        // Some texts are not ASCII, and some are long.
         let prefix = ["word", "Wört"][number % 2];
         let length = [1, 1, 1, 900][number % 4];
         let content = format!("{prefix}{number:03}.{}", " more".repeat(length));

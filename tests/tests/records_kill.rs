@@ -2,7 +2,7 @@
 //! with SIGKILL at a random moment. The directory then holds the result of the first calls, at least
 //! of all acknowledged ones. The next writer need not wait.
 //!
-//! `KILLS=2000` kills so many processes in each test.
+//! `KILLS=2000` kills 2,000 processes in each test.
 
 use std::env;
 use std::sync::Mutex;
@@ -22,11 +22,11 @@ use tokio::runtime::Runtime;
 
 /// The number of processes that each test kills if the variable `KILLS` is not set.
 const KILLS: usize = 24;
-/// A new directory is used after so many kills.
+/// The number of kills after which a new directory is used.
 const KILLS_OF_A_DIRECTORY: usize = 8;
-/// A process is killed after at most so many answers,
+/// The most answers that a process gives before it is killed.
 const ANSWERS: usize = 12;
-/// and at most this long after the last of them.
+/// The longest time from the last of these answers to the kill.
 const DELAY: Duration = Duration::from_millis(8);
 
 /// The tests run one after the other, since each uses the whole machine.
@@ -47,7 +47,7 @@ fn acknowledged_calls_survive_kill_9_in_sqlite() {
 struct Figures {
     kills: usize,
     acknowledged: usize,
-    /// Calls in effect that were not acknowledged.
+    /// The number of calls in effect that were not acknowledged.
     unsaid: usize,
 }
 

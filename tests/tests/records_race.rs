@@ -24,7 +24,7 @@ use serde_json::json;
 /// The number of processes and of memories that each adds, without `WRITERS` and `ADDS`.
 const WRITERS: usize = 4;
 const ADDS: usize = 25;
-/// A process recalls a memory after so many adds.
+/// The number of adds after which a process recalls a memory.
 const RECALL_EVERY: usize = 10;
 /// How many calls run at once in one process, and for how many new agents.
 const AT_ONCE: usize = 200;
@@ -70,13 +70,13 @@ struct Writer<'a> {
     host: Host,
     name: String,
     adds: usize,
-    /// It is killed after so many adds, and another process makes the rest.
+    /// The number of adds after which it is killed. Another process then adds the rest.
     killed_after: Option<usize>,
-    /// No writer adds its second memory before all have added their first.
+    /// Where it waits after its first add, until all writers have added a memory.
     begun: &'a Begun,
 }
 
-/// How many writers have added a memory, of how many.
+/// The number of writers that have added a memory, and the number of all writers.
 struct Begun(AtomicUsize, usize);
 
 impl Begun {
@@ -91,7 +91,7 @@ impl Begun {
     }
 }
 
-/// The answer to a call.
+/// Counts of the calls of one process.
 #[derive(Default)]
 struct Record {
     acknowledged: usize,
@@ -114,7 +114,7 @@ impl Writer<'_> {
         let mut record = Record::default();
         while record.acknowledged < self.adds {
             if self.killed_after == Some(record.acknowledged) {
-                // It may still write this memory, and may even answer.
+                // The process may still write this memory, and may even answer.
                 process.send(0, &store(&self.content(record.acknowledged)));
                 thread::sleep(Duration::from_millis(2));
                 record.acknowledged += process.kill().len();

@@ -1,5 +1,5 @@
-//! Many calls that exceed their limits, beside calls that do not. Each of the former ends with an error
-//! that names the limit, and the latter are answered meanwhile. The memory of the process stays
+//! Many calls that exceed their limits, beside calls that do not. Each call over a limit ends with an
+//! error that names the limit. The other calls are answered meanwhile. The memory of the process stays
 //! bounded, at its peak and afterwards.
 //!
 //! These tests have a process of their own, since they measure its memory.
@@ -127,8 +127,8 @@ async fn calls_that_exceed_limits_harm_no_others_and_leave_no_memory_behind() {
     );
     let kept = Scene::MEMORIES * Limits::KEPT_MEMORY;
     assert!(after < before + kept + 32 * MIB, "memory is left behind");
-    // Only one such call runs at a time. It writes to at most 100 MiB of its memory and passes at most
-    // 80 MiB on, which together is less than the limit of one call.
+    // Only one call over a limit runs at a time. It writes to at most 100 MiB of its memory and passes
+    // at most 80 MiB on, which together is less than the limit of one call.
     assert!(most < before + Limits::default().memory, "one call takes too much memory");
 }
 

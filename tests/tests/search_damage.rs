@@ -1,5 +1,5 @@
-//! A search over places of which some are damaged: it finds what the others keep, and names each that
-//! it could not read.
+//! A search over places of which some are damaged. It finds the entries in the other places, and names
+//! each place that it could not read.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// A word that every toolset keeps.
+/// A word that is stored in every toolset.
 const WORD: &str = "zebra";
 
 struct Scene {
@@ -19,7 +19,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Keeps the word in every toolset, and in two stores.
+    /// Stores the word in every toolset, and in two stores.
     fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         fs::create_dir_all(directory.path().join("repo/.git")).expect("a repository");

@@ -41,7 +41,7 @@ impl Log {
         self.text.starts_with("# Agent Memory Session")
     }
 
-    /// Where an entry to the section has to stand, in the words of `docs/decisions/sections.md`.
+    /// The place for an entry to the section, by the rules of `docs/decisions/sections.md`.
     fn target(&self, section: &str) -> Target {
         let heading = format!("## {section}");
         if self.has(section) {
@@ -61,7 +61,8 @@ fn document(name: &str) -> String {
     workspace::source(&format!("tests/conformance/documents/{name}"))
 }
 
-/// Empty logs and full ones, of both forms and line ends, with all sections and without some.
+/// Logs of this program and of the earlier program whose files it reads: empty and full, with both
+/// kinds of line ends, with all sections and without some.
 fn logs() -> Vec<Log> {
     let full = document("log-v1.md")
         .replace("## Discussion", "See [spec], [it][ref] and [a\nb].\n\n## Discussion")
@@ -268,7 +269,7 @@ fn harmless_texts_are_accepted() {
     for number in 0..1000 {
         let mut random = Random::new(seed.wrapping_add(number));
         let texts: Vec<&str> = (0..=random.below(4)).map(|_| *random.pick(HARMLESS)).collect();
-        // Not in logs that have this definition already.
+        // A second definition of the same link is not harmless.
         let own = texts.iter().filter(|text| text.starts_with("[own]")).count();
         if own > 1 {
             continue;
@@ -302,7 +303,8 @@ fn no_hostile_text_of_a_case_changes_the_structure_of_a_log() {
         for section in log.sections {
             for content in &contents {
                 let judged = try_append(&log, section, content);
-                // A text may be harmless elsewhere: one that would join a list needs a list above it.
+                // The text may also be accepted without damage: one that joins a list is harmless
+                // without a list.
                 assert!(judged.is_ok(), "{content:?} to {section} of {log:?}: {judged:?}");
             }
         }

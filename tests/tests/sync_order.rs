@@ -56,8 +56,8 @@ fn a_first_record_is_synced_with_every_directory_that_it_makes() {
                 assert_eq!(traced.renamed().len(), 1, "the file: {traced:?}");
                 continue;
             }
-            // SQLite makes these files itself: the record is in the database or its write-ahead log,
-            // and the names of both are synced.
+            // SQLite makes these files itself. The record is in the database or in its write-ahead log,
+            // so the latest sync of either counts. The sync of the directory keeps the names of both.
             let names = ["memories.db", "memories.db-wal"].map(|name| directory.join(name));
             let kept = names.iter().filter_map(|file| traced.last_sync(file)).max();
             assert!(kept.is_some(), "{traced:?}");

@@ -1,5 +1,5 @@
 //! Before an entry or a record is acknowledged, one file and one directory are synced, and no more.
-//! For a memory of a store they are at most three files and two directories.
+//! For a memory of a store, at most three files and two directories are synced.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! A system call of a host fails, or the host is killed before it. The documents are those from before
-//! or after the tool call, no process hangs, and the tool call can be repeated.
+//! A system call of a host fails, or the host is killed before it. The documents are then as before or
+//! as after the tool call, no process hangs, and the tool call can be repeated.
 //!
 //! All system calls of the native host are tested. The Node host starts more slowly, so only a sample
 //! of its system calls is tested. `AGENT_MEMORY_SYSCALLS=all` tests all, in about ten minutes.
@@ -124,7 +124,7 @@ impl Host {
     }
 }
 
-/// The documents before and after a tool call, and after two.
+/// The documents before and after a tool call, and after a second one.
 struct Expected {
     /// The states before the call and after each change.
     states: Vec<Documents>,
@@ -307,7 +307,7 @@ fn ended_well(
     }
     if traced.output.status.success() {
         ensure(stand == all, || format!("a success with {stand} of {all} changes: {said}"))?;
-        // A tool call has a thread of its own, which is not traced with the first thread only.
+        // If only the first thread is traced, the trace lacks the lock: a tool call has another thread.
         let has_lock = injection.point.first_thread || traced.took_lock("turn.sqlite");
         return ensure(has_lock, || "the call succeeded without the lock".into());
     }

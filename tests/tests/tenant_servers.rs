@@ -143,7 +143,7 @@ fn a_token_whose_tenant_cannot_be_served_is_told_why() {
     assert!(taken.0 == Some(2) && taken.1.contains("already"), "{taken:?}");
     assert_eq!(tenant(&["create", "a b"]).0, Some(2));
     assert_eq!(tenant(&["list"]).1, "1 acme\n");
-    // A server that runs knows it at once.
+    // The running server knows the new tenant at once.
     assert_eq!(listed(&server).status, 200);
     let shown = String::from_utf8(scene.run(&["token", "list"]).stdout).unwrap();
     assert!(shown.contains("acme: of the tenant acme, everything"), "{shown}");
@@ -188,7 +188,7 @@ fn a_subscription_tells_of_changes_of_its_own_tenant() {
         let arguments = json!({ "agent_id": agent, "content": "x y z" });
         done(&server, token, "add_recent_task", arguments)
     };
-    // Without its own memory, an agent is told of the others.
+    // Both agents get a memory first. An agent without memories is told which other agents have some.
     ["ada", "bob"].iter().for_each(|agent| drop(add(&acme, agent)));
     let uris = ["memory://ada/recent", "memory://bob/recent"];
     let listen = json!({ "notifications": { "resourceSubscriptions": uris } });

@@ -1,4 +1,4 @@
-//! Tenants of one database: what belongs to one is reached by no other, whatever is asked for.
+//! Tenants of one database: no request of a tenant reaches the memory of another one.
 //!
 //! Two walls keep them apart: the statements of the program, and row-level security of the database.
 //! The same attempts are made with both, and with each of them alone.
@@ -19,9 +19,9 @@ use agent_memory_tests::tenant_scene::Scene;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// The attempts, as requests of the conformance suite. `{word}`, `{name}` and `{id}` stand for those of
-/// the tenant whose memory is looked for. `finds`: its owner finds it by them. `reads` are further
-/// attempts to read, `changes` are attempts to change.
+/// The attempts, as requests of the conformance suite. `{word}`, `{name}` and `{id}` stand for the
+/// secrets of the attacked tenant. With the requests in `finds`, that tenant itself finds its memory.
+/// `reads` are further attempts to read, and `changes` are attempts to change.
 const ATTEMPTS: &str = include_str!("tenants/attempts.json");
 
 const TOOLSETS: [&str; 3] = ["records", "stores", "files"];
@@ -29,10 +29,10 @@ const TOOLSETS: [&str; 3] = ["records", "stores", "files"];
 /// The time of all calls.
 const NOW: &str = "2026-01-20T10:00:00Z";
 
-/// A tenant, with what only it knows.
+/// A tenant, and secrets that only it has.
 #[derive(Clone)]
 struct Tenant {
-    /// None: what belongs to no tenant.
+    /// `None` for the memory without a tenant.
     name: Option<&'static str>,
     number: i64,
     /// A word in the texts that it keeps.
@@ -55,7 +55,7 @@ fn tenants() -> [Tenant; 3] {
     ]
 }
 
-/// A text that nobody has.
+/// A tenant that does not exist, with secrets that no memory has.
 fn nobody() -> Tenant {
     let id = "0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f".to_owned();
     Tenant { name: None, number: 99, word: "mulberry1", secret_name: "hyacinth2", id }
@@ -66,20 +66,20 @@ impl Tenant {
         [self.word, self.secret_name, &self.id]
     }
 
-    /// A text about this tenant.
+    /// A text with the secrets of this tenant in place of the placeholders.
     fn filled(&self, text: &str) -> String {
         let text = text.replace("{word}", self.word).replace("{name}", self.secret_name);
         text.replace("{id}", &self.id)
     }
 
-    /// The attempts of a kind to reach what this tenant has.
+    /// The attempts of a kind to reach the memory of this tenant.
     fn attempts(&self, kind: &str) -> Vec<Request> {
         let all: BTreeMap<String, Vec<Value>> = serde_json::from_str(ATTEMPTS).unwrap();
         let filled = all[kind].iter().map(|attempt| self.filled(&attempt.to_string()));
         filled.map(|attempt| serde_json::from_str(&attempt).expect(&attempt)).collect()
     }
 
-    /// Keeps what no other tenant may reach.
+    /// Stores the secrets of this tenant.
     fn seed(&mut self, client: &Client) {
         let tool = |tool: &str, arguments: Value| {
             let answer =
@@ -99,7 +99,7 @@ impl Tenant {
         ] {
             tool("add_memory", json!({ "store": store, "path": path, "content": content }));
         }
-        // As much as an index is made of.
+        // Enough memories for an index.
         for number in 0..24 {
             let path = format!("fill/note-{number}");
             tool("add_memory", json!({ "store": "team", "path": path, "content": content }));
@@ -128,7 +128,7 @@ enum Client<'a> {
 }
 
 impl Client<'_> {
-    /// The whole answer, whatever it is.
+    /// The whole answer as text, also if it is an error.
     fn ask(&self, request: &Request) -> String {
         match self {
             Client::Library(runtime, memory) => {
@@ -172,8 +172,8 @@ fn message(request: &Request) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Each tenant asks for what the others have, in every way. Nothing of it is in an answer, and nothing
-/// of it changes.
+/// Each tenant tries in every way to reach the memory of the others. No answer has their secrets, and
+/// their memory does not change.
 #[track_caller]
 fn attack(tenants: &[(Tenant, Client)], documents: &Server) {
     for (owner, client) in tenants {
@@ -199,12 +199,12 @@ fn attack(tenants: &[(Tenant, Client)], documents: &Server) {
     }
 }
 
-/// Makes the attempts of a kind. An answer about what another tenant has is the same as about what
-/// nobody has.
+/// Makes the attempts of a kind. An answer about the secrets of another tenant is the same as about
+/// secrets that no tenant has.
 #[track_caller]
 fn check(owner: &Tenant, client: &Client, kind: &str) {
     let nobody = nobody();
-    // An attempt to change may leave something of the same name in the memory of who asks.
+    // An attempt to change may create something of the same name in the attacker's own memory.
     let [word, name, id] = owner.secrets();
     let hidden = if kind == "changes" { vec![word, id] } else { vec![word, name, id] };
     let attempts = owner.attempts(kind).into_iter().zip(nobody.attempts(kind));
@@ -258,7 +258,7 @@ fn memory(scene: &Scene, options: DatabaseOptions) -> AgentMemory {
     builder.data_dir(scene.data_dir()).build().unwrap()
 }
 
-/// The tenants, each with its memory, which has its secrets.
+/// The tenants with their stored secrets, each with its memory as a client.
 fn in_library<'a>(runtime: &'a Runtime, memory: &AgentMemory) -> Vec<(Tenant, Client<'a>)> {
     let with_memory = tenants().map(|mut tenant| {
         let own = match tenant.name {
@@ -392,7 +392,8 @@ fn the_database_gives_no_row_to_a_statement_that_names_no_tenant_or_another_one(
         administrator.execute(&rows("tenant = 2", true)).unwrap();
         as_acme(&rows("tenant = 1", true)).unwrap();
         as_acme(&rows("tenant <> 1", false)).unwrap();
-        // Without a tenant, with an empty one after a transaction, and as another tenant.
+        // Statements without a tenant, with the empty tenant that a transaction leaves, and of another
+        // one.
         for _ in 0..2 {
             let message = server.execute(&rows("true", false)).unwrap_err().message;
             assert!(message.starts_with("the database refused"), "{message}");

@@ -1,4 +1,4 @@
-//! Tokens of clients over HTTP: who gets in, and what each reaches.
+//! Tokens of clients over HTTP: which tokens are accepted, and which memory each of them reaches.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -123,7 +123,7 @@ fn begins(stream: &mut BufReader<TcpStream>) {
     }
 }
 
-/// Waits until the server ends a stream, of which nothing is told.
+/// Waits until the server ends a stream, which must not report a change before.
 #[track_caller]
 fn ends(stream: &mut BufReader<TcpStream>) {
     let mut rest = String::new();
@@ -131,7 +131,7 @@ fn ends(stream: &mut BufReader<TcpStream>) {
     assert!(!rest.contains("resources/updated"), "{rest}");
 }
 
-/// Changes something until the stream tells that a resource has changed. The first change may come
+/// Changes something until the stream reports that a resource has changed. The first change may come
 /// before the server listens. False if the stream ends before.
 fn hears(stream: &mut BufReader<TcpStream>, uri: &str, change: &dyn Fn()) -> bool {
     let pause = Some(Duration::from_millis(200));
@@ -193,11 +193,11 @@ fn a_server_that_began_without_tokens_asks_for_one_from_the_first_on() {
     begins(&mut stream);
     let token = scene.create("ada", &[]);
     assert_eq!((list(""), list(&token)), (401, 200));
-    // Who listened without a token hears nothing more.
+    // A stream that began without a token reports nothing more.
     let memory = json!({ "agent_id": "ada", "content": "Kites are red.", "type": "core" });
     let store = || drop(called(&server, &token, "store_memory", memory.clone()));
     assert!(!hears(&mut stream, uri, &store));
-    // It does not open again.
+    // The server still asks for a token when none is left.
     assert!(scene.token(&["revoke", "ada"]).status.success());
     assert_eq!((list(""), list(&token)), (401, 401));
 }
@@ -225,7 +225,7 @@ fn a_file_of_tokens_that_is_damaged_or_replaced_lets_nobody_in_by_mistake() {
     }
     fs::write(&file, &whole).expect("it is written");
     assert_eq!(list(&token), 200);
-    // The directory is another one now.
+    // Another directory, with a copy of the file, takes the place of the data directory.
     fs::rename(&data, scene.path().join("before")).expect("it is moved");
     fs::create_dir(&data).expect("a directory");
     fs::write(&file, &whole).expect("a copy");
@@ -272,11 +272,11 @@ fn a_token_reaches_what_it_was_made_for() {
         called(&server, &all, "add_memory", memory);
     }
 
-    // Its own, without naming it.
+    // The token reaches its own agent without naming it.
     let found = called(&server, &one, "search_memory", json!({ "query": "kites" })).to_string();
     assert!(found.contains("ada likes kites") && found.contains("team"), "{found}");
     assert!(!found.contains("bob") && !found.contains("other"), "{found}");
-    // What exists and what does not is refused alike.
+    // A name that exists and one that does not are refused with the same message.
     let of = |agent: &str| refused(&server, &one, "recall_context", json!({ "agent_id": agent }));
     assert_eq!(of("bob").replace("bob", "X"), of("eve").replace("eve", "X"));
     assert!(!of("bob").contains("kites"));
@@ -322,7 +322,7 @@ fn a_token_for_some_repositories_knows_no_other() {
         text.replace(&root.display().to_string(), "X")
     };
     assert_eq!(of(&other), of(&none));
-    // Without a name, it is the one that it reaches.
+    // Without a name, a call uses the repository that the token reaches.
     called(&server, &one, "list_sessions", json!({ "agent_name": "ada" }));
 }
 
@@ -350,7 +350,7 @@ fn who_may_no_longer_read_hears_of_no_change() {
     assert!(hears(&mut own, adas, &|| store("ada", "likes boats")));
 
     assert!(scene.token(&["revoke", "ada"]).status.success());
-    // Both streams end, and tell of nothing more.
+    // Both streams end, and report nothing more.
     assert!(!hears(&mut own, adas, &|| store("ada", "likes planes")));
     assert!(!hears(&mut foreign, bobs, &|| store("bob", "likes trains")));
 }
@@ -403,7 +403,7 @@ fn a_token_has_a_limit_of_open_streams() {
         assert!(Instant::now() < until, "there is no room");
         thread::sleep(Duration::from_millis(20));
     }
-    // So do those of a token that is revoked.
+    // The streams of a revoked token end.
     assert!(scene.token(&["revoke", "ada"]).status.success());
     for stream in &mut open {
         ends(stream);
@@ -438,7 +438,7 @@ fn a_resource_is_that_of_the_repository_that_its_reader_reaches() {
     called(&server, &all, "start_session", start);
     assert!(hears(&mut of_two, uri, &|| update("two", &two)));
     assert!(scene.token(&["revoke", "one"]).status.success());
-    // The stream of `one` ends, and has told of nothing.
+    // The stream of `one` ends, and has reported nothing.
     assert!(!hears(&mut of_one, uri, &|| update("two", &two)));
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 /// The limits of a toolset; Claude Code and others truncate longer lists.
 const MOST_TOKENS: usize = 1700;
-/// The limit of the toolset `memory`, which comes with each other one.
+/// The limit of the toolset `memory`, which is mounted with every other toolset.
 const MOST_TOKENS_OF_MEMORY: usize = 1400;
 const MOST_NAME: usize = 30;
 const MOST_DESCRIPTION: usize = 2048;
@@ -21,7 +21,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
 }
 
-/// Compact JSON, four bytes a token.
+/// The estimated tokens of compact JSON: one for four bytes.
 fn tokens(values: &[Value]) -> usize {
     values.iter().map(|value| value.to_string().len()).sum::<usize>() / 4
 }
@@ -105,7 +105,7 @@ fn mcp_marks_exactly_the_tools_that_are_always_visible() {
     }
 }
 
-/// Several tools that are to come first would leave a model to guess.
+/// If several tools said so, a model would have to guess.
 #[test]
 fn one_tool_of_all_says_that_it_is_called_first() {
     let tools = tools();
@@ -137,7 +137,7 @@ fn lint(schema: &Map<String, Value>, is_described: bool, at: &str) {
     }
     let is_object = schema.get("type").is_some_and(|kind| kind == "object");
     if is_object {
-        // An object of the user has any fields, and none that a schema names.
+        // An object of the user may have any fields, so its schema names none.
         let is_open = is_of_user(at) && !schema.contains_key("properties");
         let closed = schema.get("additionalProperties");
         assert_eq!(closed, Some(&json!(is_open)), "{at}: not closed");
@@ -193,7 +193,7 @@ fn as_listed(tool: &Value) -> Value {
 }
 
 /// The lists are compared as text, so that the order of keys counts. The conformance test compares
-/// the list of the Node host. The default toolset does not come alone.
+/// the list of the Node host. The toolset `memory` is mounted with the default toolset.
 #[test]
 fn all_ways_to_list_the_tools_give_the_same_list() {
     let written = |tools: &[Value]| json!(tools).to_string();

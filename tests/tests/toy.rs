@@ -29,7 +29,7 @@ async fn a_toolset_that_the_host_does_not_know_runs_in_the_library() {
     let kept = memory.call("keep_note", r#"{"text": "one"}"#).await.expect("an outcome");
     assert_eq!(kept.answer.as_deref(), Ok(r#"{"count":1}"#));
     assert_eq!(kept.changed, ["notes://all"]);
-    // By its qualified name.
+    // The tool is called by its qualified name.
     let kept = memory.call("notes_keep_note", r#"{"text": "two"}"#).await.expect("an outcome");
     assert_eq!(parsed(kept.json()), json!({"count": 2}));
     assert_eq!(std::fs::read_to_string(notes.join("notes.md")).expect("a file"), "* one\n* two\n");

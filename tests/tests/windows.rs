@@ -16,11 +16,11 @@ use agent_memory_tests::skip::not_asked_for;
 use agent_memory_tests::wine;
 use serde_json::{Value, json};
 
-/// The processes of the program that write at once, and the entries of each. One of Node writes beside
-/// them.
+/// The number of processes of the program that write at once, and of the entries of each. A process of
+/// Node writes beside them.
 const WRITERS: usize = 3;
 const ENTRIES: usize = 25;
-/// A writer is killed during the first of every so many of its entries, and begins again.
+/// Of this many entries, a writer is killed during the first, and started again.
 const KILLED_EVERY: usize = 8;
 
 /// Runs the cases in as many parts at once as this machine has processors.

@@ -1,5 +1,5 @@
-//! The targets without libFuzzer: lists them, writes their seeds, replays an input, and searches at
-//! random on a machine without a C++ compiler.
+//! Runs the targets without libFuzzer, on machines without a C++ compiler. It lists targets, writes
+//! their seeds, replays an input, or tries random changes of the seeds.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ fn write_seeds(target: &Target, directory: &Path) {
     }
 }
 
-/// Runs the target on changed seeds, at most `runs` times and for `length`. Writes the input of the
-/// first panic to `directory`.
+/// Runs the target on seeds with random changes, at most `runs` times and for `length`. Writes the
+/// input of the first panic to `directory`.
 fn run(target: &Target, length: Duration, runs: u64, mut random: Random, directory: &Path) {
     let seeds = target.short_seeds();
     let start = Instant::now();

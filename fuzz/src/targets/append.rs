@@ -14,15 +14,16 @@ const SCHEMAS: [&[&str]; 2] = [
     &["Risks", "Q & A", "Décisions"],
 ];
 
-/// The beginning of a log, before its body. With the empty one, the body is the whole log.
+/// The beginning of a log, before its body. With the empty beginning, the body is the whole log.
 const HEADS: [&str; 3] = [
     "# aristotle — 2025-01-20\n\n## Header\n\n- Agent Name: aristotle\n- Date: 2025-01-20\n\n",
     "# Agent Memory Session\n\n**Agent Name:** aristotle\n**Date:** 2025-01-20\n\n---\n\n",
     "",
 ];
 
-/// An entry is refused, and the log does not change. Or it is at the end of its section, and the rest
-/// of the log has the same order and structure. Then the log accepts the next entry, too.
+/// Checks an append. If it is refused, the log does not change. Otherwise the entry is at the end of
+/// its section, the rest of the log has the same order and structure, and the log accepts the next
+/// entry.
 pub fn run(input: &[u8]) {
     let [choice, content, body] = parts(input);
     let choice = |index: usize| usize::from(choice.get(index).copied().unwrap_or_default());
@@ -53,8 +54,8 @@ pub fn run(input: &[u8]) {
     check_validate(&repository, LOG, false);
 }
 
-/// Whether lines end with CR alone. Such a log may refuse every entry: an entry's LF can turn a CR
-/// into CRLF, at which the parser ends the first line of a code fence; it does not end it at a CR.
+/// Whether lines end with CR alone. Such a log may refuse every entry. The parser ends the first line
+/// of a code fence at CRLF but not at CR, and an entry can add an LF after the CR.
 fn has_old_line_ends(log: &str) -> bool {
     log.replace("\r\n", "\n").contains('\r')
 }
@@ -90,7 +91,7 @@ fn target(log: &str, schema: &[&str], section: &str) -> Target {
     let nearest = earlier.filter_map(|earlier| named(earlier)).last().or_else(|| named("Header"));
     let after = match nearest {
         Some(nearest) => nearest.source,
-        // In a log of the first program, the header is the text above the first section.
+        // In a log of the earlier program, the header is the text above the first section.
         None => {
             let headings = headings(log);
             let above = headings.iter().take_while(|heading| heading.level == HeadingLevel::H1);

@@ -21,8 +21,9 @@ fn default_settings() -> Settings {
     context.settings
 }
 
-/// The answer is a result that fits the listed schema, a documented error, or a refused request.
-/// Arguments are invalid if and only if JSON refuses them, or the listed schema what they mean.
+/// Checks that the answer is a result that fits the listed schema, a documented error, or a refused
+/// request. Arguments are invalid if and only if they are not JSON, or `meant` makes them violate the
+/// listed schema.
 pub fn run(input: &[u8]) {
     let [name, arguments, context] = parts(input).map(String::from_utf8_lossy);
     let name = name.trim();
@@ -87,9 +88,9 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// The arguments as a client means them: without optional ones that are null, or empty where the schema
-/// refuses that, with the values of other types that texts stand for, and dates without space around
-/// them.
+/// The arguments as a client means them. Optional arguments that are null are left out, and empty ones
+/// that the schema refuses. A text for a value of another type becomes that value. A date loses the
+/// space around it.
 fn meant(schema: &Value, fields: &Map<String, Value>) -> Map<String, Value> {
     let mut meant = Map::new();
     for (name, value) in fields {
@@ -133,7 +134,8 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// The calls of the cases with one field a line, and calls with several contexts.
+/// The calls of the cases, and calls with several contexts. Each argument has a line of its own,
+/// because mutations change whole lines.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = calls()
         .into_iter()

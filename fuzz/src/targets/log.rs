@@ -15,7 +15,7 @@ const PAGE: usize = 300;
 /// The maximum number of unknown sections that have a warning of their own.
 const MAX_NAMED: usize = 20;
 
-/// A log is refused with one of its lines, or its header and its sections follow the rules.
+/// Checks that a log has a valid header and valid sections, or is refused with the number of a line.
 pub fn run(input: &[u8]) {
     let repository =
         Repository::with(&[(SCHEMA, SCHEMA_TEXT), (SUMMARY, SUMMARY_TEXT), (LOG, input)]);
@@ -42,7 +42,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// The pages of any log in UTF-8 are its text, with a warning if it is malformed.
+/// Checks the pages of a log in UTF-8: together they are its text, and they warn if it is malformed.
 fn check_pages(repository: &Repository, input: &[u8], is_malformed: bool) {
     let mut arguments =
         json!({"agent_name": AGENT, "repo_root": ROOT, "date": DATE, "limit": PAGE});
@@ -96,7 +96,7 @@ fn check_sections(text: &str, warnings: &[&str]) {
     assert!(more == 0 || warned(&format!("{more} more sections are not in")), "{warnings:?}");
 }
 
-/// The logs of the cases, and mixtures below a header.
+/// The logs of the cases, and random Markdown below a header.
 pub fn seeds() -> Vec<Vec<u8>> {
     let head = format!("# t\n\n## Header\n\n- Agent Name: {AGENT}\n- Date: {DATE}\n\n## Context\n");
     let mixtures = mixtures().map(|text| format!("{head}\n{text}").into_bytes());

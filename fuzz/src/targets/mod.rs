@@ -90,7 +90,7 @@ impl SeedCall {
     }
 }
 
-/// All calls of the cases, apart from those that run in a format.
+/// All calls of the cases without a format of records.
 fn calls() -> Vec<SeedCall> {
     let places = Places {
         repo: repository::ROOT.into(),
@@ -115,7 +115,7 @@ fn documents(path: &str) -> Vec<Vec<u8>> {
     case::load_all().iter().filter_map(|case| case.given().remove(path)).collect()
 }
 
-/// Mixtures of Markdown blocks, the same at each run.
+/// Texts of random Markdown blocks, the same at each run.
 fn mixtures() -> impl Iterator<Item = String> {
     (0..300).map(|seed| mixture(&mut Random::new(seed)))
 }

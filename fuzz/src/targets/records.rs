@@ -33,7 +33,7 @@ const FIELDS: [&str; 11] = [
 /// The maximum nesting of a file.
 const MAX_DEPTH: usize = 64;
 
-/// The error of another value in the place of an array.
+/// The error if the file has another value where an array must be.
 const NO_ARRAY: &str = "expected an array";
 
 /// Makes a call from a text: the tool and its arguments.
@@ -51,9 +51,9 @@ const CALLS: [CallOf; 9] = [
     |_| ("export_records", json!({})),
 ];
 
-/// A call is refused, and the file does not change. Or the rest of the file does not change, and the
-/// backup is the file before the call. Only a valid file is read, and a valid file accepts another
-/// memory. Records that cannot be read are left out with a warning.
+/// Checks a call. If it is refused, the file does not change. Otherwise the rest of the file does not
+/// change, and the backup is the file before the call. Only a valid file is read, and it accepts
+/// another memory. Records that cannot be read are left out with a warning.
 pub fn run(input: &[u8]) {
     let [which, text, file] = parts(input);
     let which = usize::from(which.first().copied().unwrap_or_default());
@@ -110,7 +110,7 @@ pub fn run(input: &[u8]) {
     }
     if shape != Shape::Unknown {
         let added = call(&store, "add_core_memory", &json!({"content": HARMLESS}));
-        // The id of the new memory may be in the file twice.
+        // The file may already have the id that the new memory gets.
         let is_duplicate = |error: &ToolError| error.message.contains("that another memory has");
         let is_expected = added.is_ok() == (shape == Shape::Valid);
         assert!(
@@ -183,7 +183,7 @@ fn check_untouched(tool: &str, before: &Value, after: &Value) {
 fn rest(file: &Value, is_touched: impl Fn(&str) -> bool, is_recalled: bool) -> Value {
     let mut rest = without(file, &ARRAYS);
     for array in ARRAYS {
-        // A value that is no array is kept.
+        // A value that is not an array stays.
         if !(file[array].is_null() || file[array].is_array()) {
             rest[array] = file[array].clone();
             continue;
@@ -212,8 +212,8 @@ enum Shape {
     /// JSON without duplicate keys outside of records, and without too deep nesting.
     Valid,
     Invalid,
-    /// Valid apart from a number for which `serde_json` has no type, half of a surrogate pair, or another
-    /// value in the place of an array.
+    /// Valid, apart from a number for which `serde_json` has no type, half of a surrogate pair, or a
+    /// value where an array must be.
     Unknown,
 }
 
@@ -231,7 +231,7 @@ fn shape(file: &[u8]) -> Shape {
     }
 }
 
-/// The part of the file that a value is.
+/// Where in the file a value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     File,
@@ -334,7 +334,7 @@ impl<'de> Visitor<'de> for Node {
     }
 }
 
-/// All calls, with mixtures as texts, on the golden file and on the files of the cases. Then the
+/// All calls on the golden file and on the files of the cases, with random Markdown as texts. Then the
 /// imports of the cases.
 pub fn seeds() -> Vec<Vec<u8>> {
     let cases = case::load_all();

@@ -45,7 +45,7 @@ fn check_sections(schema: &str, repository: &Repository) {
     }
 }
 
-/// The schemas of the cases, and mixtures below a title.
+/// The schemas of the cases, and random Markdown below a title.
 pub fn seeds() -> Vec<Vec<u8>> {
     let schema = |text| format!("# Agent Memory Schema v1\n\n{text}\n\n## Context\n");
     let mixtures = mixtures().map(|text| schema(text).into_bytes());

@@ -1,5 +1,5 @@
-//! The tools of `stores`: an input is the number of a call, a text for it, the file of a memory, and the
-//! index of its category.
+//! The tools of `stores`: an input is the number of a call, a text for it, the file of a memory, and
+//! the index of its category.
 
 use std::collections::BTreeMap;
 
@@ -40,9 +40,9 @@ const CALLS: [CallOf; 14] = [
     |_| ("reindex_store", json!({})),
 ];
 
-/// A call is refused, and the memories do not change. Or the memory has the new values, and everything
-/// else in its file and in the index is there byte for byte. Then every memory that can be read is
-/// listed.
+/// Checks a call. If it is refused, the memories do not change. Otherwise the memory has the new
+/// values, and the rest of its file and of the index keeps its bytes. Every memory that can be read is
+/// then listed.
 pub fn run(input: &[u8]) {
     let [which, text, file, index] = parts(input);
     let which = usize::from(which.first().copied().unwrap_or_default());
@@ -87,7 +87,8 @@ pub fn run(input: &[u8]) {
                 _ => assert_eq!(after[FILE], file, "another memory"),
             }
             let has_index = after.get(INDEX).is_some_and(|now| now != index);
-            // A prune that deletes nothing looks at no index, nor does a call in another category.
+            // A prune that deletes nothing reads no index. A call in another category does not read
+            // this one.
             if has_index || (2..12).contains(&(which % CALLS.len())) {
                 check_index(&before, &after, tool);
                 check_listed(&store, &after);
@@ -107,7 +108,8 @@ fn get(store: &Repository, path: &str) -> Answer {
     call(store, "get_memory", arguments)
 }
 
-/// A memory that is read has the text after its front matter, which is a mapping without a key twice.
+/// Checks a memory that was read: its content is the text after the front matter, which has no key
+/// twice.
 fn check_reading(source: &str, memory: &Value) {
     let front = front(source, memory);
     assert_eq!(memory["content"], front.body(), "the content");
@@ -122,7 +124,8 @@ fn front<'a>(text: &'a str, memory: &Value) -> Front<'a> {
     Front::parse_memory(text, memory["content"].as_str().unwrap_or_default())
 }
 
-/// An update sets what it names. Every other key keeps its bytes, and so does the content.
+/// Checks that an update sets the keys that it names. Other keys and an unnamed content keep their
+/// bytes.
 fn check_update(store: &Repository, source: &str, before: &Value, arguments: &Value) {
     let text = store.text(FILE);
     let after = get(store, "notes/b").expect("the changed memory can be read");
@@ -163,7 +166,7 @@ fn check_update(store: &Repository, source: &str, before: &Value, arguments: &Va
     assert_eq!(store.text(FILE), text, "a repeated update changes something");
 }
 
-/// Other keys of the index keep their bytes, and other keys of its items their values.
+/// Checks that other keys of the index keep their bytes, and other keys of its items their values.
 fn check_index(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, tool: &str) {
     let index = |of: &BTreeMap<String, Vec<u8>>, path: &str| {
         of.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
@@ -205,7 +208,7 @@ fn more_of(root: &Option<Node>, path: &str) -> Vec<(Value, Value)> {
     pairs.filter(|(key, _)| !key.as_str().is_some_and(|key| KEYS.contains(&key))).collect()
 }
 
-/// Every memory that can be read is listed, and everything that is listed is there.
+/// Checks that every memory that can be read is listed, and that every listed memory exists.
 fn check_listed(store: &Repository, documents: &BTreeMap<String, Vec<u8>>) {
     let arguments = json!({"recursive": true, "include_expired": true});
     let listed = call(store, "list_memories", arguments).expect("a list");
@@ -223,7 +226,7 @@ fn check_listed(store: &Repository, documents: &BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// A path that is refused breaks a rule, and the nearest one breaks none.
+/// Checks that a refused path breaks a rule, and that the path which the error suggests breaks none.
 fn check_path(store: &Repository, path: &str, code: &str, message: &str) {
     if code != "INVALID_PATH" {
         return;
@@ -245,7 +248,7 @@ fn is_path(path: &str) -> bool {
     path.split('/').count() <= 10 && path.split('/').all(is_segment)
 }
 
-/// All calls, with mixtures and paths as texts, on the memories and indexes of the cases.
+/// All calls on the memories and indexes of the cases, with random Markdown and paths as texts.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     let mut indexes = Vec::new();

@@ -64,7 +64,7 @@ fn is_near(answer: &Answer, summary: &str) -> bool {
         .any(|told| error.code == "InvalidSection" && error.message.contains(&told))
 }
 
-/// The name of a section. A number stands for an existing section.
+/// The name of a section. A number chooses an existing section.
 fn section_of(summary: &str, section: &str) -> String {
     let sections = sections(without_mark(summary));
     match section.parse::<usize>() {
@@ -202,7 +202,7 @@ fn shape(block: &Block) -> (&str, Option<&String>) {
     (&block.source, block.events.first())
 }
 
-/// The updates of the cases, then mixtures as text and in the summary.
+/// The updates of the cases, then random Markdown as the text and in the summary.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = calls()
         .iter()

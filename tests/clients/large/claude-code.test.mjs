@@ -12,10 +12,10 @@ const built = fileURLToPath(new URL("../../../target/release/agent-memory", impo
 const binary = resolve(process.env.AGENT_MEMORY_BIN || built);
 const client = fileURLToPath(new URL("node_modules/.bin/claude", import.meta.url));
 
-/** What the last session decided. */
+/** A decision that is stored before the client starts. */
 const DECISION = "Keep the cache in SQLite.";
 
-/** A home, and two repositories of which the first has another worktree. */
+/** Makes a home directory and the repositories `main` and `other`. `linked` is a second worktree of `main`. */
 async function scene() {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "agent-memory-client-")));
   const home = join(directory, "home");

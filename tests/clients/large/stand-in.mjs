@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** A stand-in for the model's API, which answers every message with `ok`. `requests` has what a client sent. */
+/**
+ * Starts a stand-in for Anthropic's API. It answers every message with `ok` and keeps the bodies of the client's
+ * requests in `requests`.
+ */
 export async function standIn() {
   const requests = [];
   const server = createServer(async (request, response) => {

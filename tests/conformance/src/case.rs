@@ -14,9 +14,9 @@ pub use crate::places::{Ids, Places};
 pub use crate::step::{Completed, Request, Step};
 use crate::workspace::repository_root;
 
-/// The bytes of documents by path: the path below `.github/agent-memory/` or `/memories/`, the file name
-/// in the directory of records, or the name of a store and the path in it. The database of layers is
-/// no document.
+/// The bytes of documents by path: the path below `.github/agent-memory/` or `/memories/`, the file
+/// name in the directory of records, or the name of a store and the path in it. Databases are not
+/// documents.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
 /// A case: one file below `tests/conformance/cases`, in one format of records.
@@ -95,7 +95,7 @@ pub struct CaseCaller {
     pub stores: Option<Vec<String>>,
 }
 
-/// The embedder that a case plays.
+/// The model of a case's embedder, and its vectors by text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
@@ -105,7 +105,7 @@ pub struct Embedder {
     pub vectors: BTreeMap<String, Vec<f32>>,
 }
 
-/// The limits of an agent's records. A missing one is the host's default.
+/// The limits of an agent's records. A missing limit has the host's default.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
@@ -295,7 +295,8 @@ impl Case {
         self.text.steps.iter().any(|step| step.calls(tool))
     }
 
-    /// Whether it is in a format that is a database, or converts to one. Others may use one in a step.
+    /// Whether the case keeps its data in a database, or converts to one. A step of another case may
+    /// still use a database.
     pub fn needs_a_database(&self) -> bool {
         ["layers", "items"].contains(&self.toolset())
             || self.name.ends_with("@sqlite")
@@ -309,7 +310,7 @@ impl Case {
             || self.text.steps.iter().any(|step| step.request.is_of_follow_ups())
     }
 
-    /// Whether its caller reaches some agents or stores only.
+    /// Whether its caller may use only some agents or stores.
     pub fn has_bounded_caller(&self) -> bool {
         self.text.caller != CaseCaller::default()
     }
@@ -335,9 +336,9 @@ impl Case {
         Self { text: Arc::new(text), ..self.clone() }
     }
 
-    /// The same case with these toolsets mounted. It calls each tool by its qualified name, and
-    /// expects no texts, because they name tools as they are listed. `None` if the case itself says
-    /// what is mounted.
+    /// The same case with these toolsets mounted. It calls each tool by its qualified name. It expects
+    /// no texts, because texts have the listed names of tools. `None` if the case itself chooses the
+    /// toolsets.
     pub fn mounted_with(&self, toolsets: &[&str]) -> Option<Self> {
         if self.text.toolsets.is_some() {
             return None;

@@ -26,7 +26,7 @@ pub struct CoreSession {
     follow_ups: Vec<Value>,
 }
 
-/// The path of a case's repository, where a caller names no other.
+/// The path of a case's repository, unless a test chooses another path.
 const REPOSITORY: &str = "/scratch/repo";
 
 impl CoreSession {
@@ -40,7 +40,8 @@ impl CoreSession {
         Self::start_in(InMemoryStorage::new(), case, repository)
     }
 
-    /// Starts a case on storage like a server. It panics if two scopes change one row or document.
+    /// Starts a case on storage with the locks of a server: a call locks only its agent or store, its
+    /// scope. The storage panics if two scopes change one row or document.
     pub fn start_on_server(case: &Case) -> Box<dyn Session> {
         Self::start_in(InMemoryStorage::like_a_server(), case, REPOSITORY)
     }
@@ -78,7 +79,7 @@ impl Session for CoreSession {
         if let Some(vector) = wanted.and_then(|wanted| self.contexts.vector(wanted)) {
             let context = Context { vector: Some(vector), ..context };
             let again = send(&self.storage, request, &context);
-            // With an error, the first answer stands.
+            // If the request fails with the vector, the first answer counts.
             if again.as_ref().is_ok_and(|again| again.answer.is_ok()) {
                 outcome = again;
             }
@@ -217,8 +218,8 @@ pub fn tools_of(toolset: &str) -> Vec<Value> {
     tools
 }
 
-/// Tools as a host lists them that mounts these and no others: a name that two of them share is
-/// listed in its qualified form. The fields for that choice are left out.
+/// Tools as a host lists them that mounts only these. A name that two of them share becomes the
+/// qualified name. The fields `shared_with` and `qualified_name` are removed.
 pub fn listed(mut tools: Vec<Value>) -> Vec<Value> {
     let names: Vec<Value> = tools.iter().map(|tool| tool["name"].clone()).collect();
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {

@@ -19,7 +19,7 @@ pub struct Expectations {
     pub follow_ups: Option<String>,
     /// Why the runner has no databases. `None` if it has.
     pub databases: Option<String>,
-    /// Why the runner cannot bound what a caller reaches. `None` if it can.
+    /// Why the runner cannot limit a caller to some agents or stores. `None` if it can.
     pub caller: Option<String>,
     /// Why the runner knows no time zones by name. `None` if it does.
     pub time_zone: Option<String>,

@@ -13,15 +13,15 @@ pub enum Answer {
     Result(Value),
     /// The toolset's error.
     Error(Value),
-    /// The request was refused. The kinds are those that it may have been: a protocol may have one
-    /// error for several kinds.
+    /// The request was refused for one of these reasons. Several reasons are possible, because a
+    /// protocol may have one error for all of them.
     Refused(&'static [&'static str]),
 }
 
 /// One case on one host.
 pub trait Session {
-    /// Makes the next request. Of a resource, the answer is the JSON in its text. An error is one of
-    /// the host itself, such as a process that ended.
+    /// Makes the next request. For a resource, the answer is the JSON in its text. An error is about
+    /// the host itself, such as a process that has ended.
     fn request(&mut self, request: &Request) -> Result<Answer, String>;
 
     /// The follow-ups that the last request left. `None` if the host does not tell.
@@ -32,7 +32,7 @@ pub trait Session {
     /// The values of the placeholders.
     fn places(&self) -> Places;
 
-    /// The rows of a query of the database of layers, as any program would ask it.
+    /// The rows of a query of the database of layers, read without the toolset.
     fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
         Err(format!("this runner cannot ask the database: {sql}"))
     }
@@ -178,7 +178,8 @@ fn has(got: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Whether two values are equal. Numbers are compared by their values, since JavaScript writes `0.0` as `0`.
+/// Whether two values are equal. Numbers are compared by their values, since JavaScript writes `0.0` as
+/// `0`.
 pub fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {

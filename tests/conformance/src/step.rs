@@ -90,7 +90,7 @@ impl Request {
 }
 
 impl Step {
-    /// The name of the tool that it calls, or of the function that is not for tools.
+    /// The name of the tool that it calls, or of the component's other function.
     pub fn name(&self) -> &str {
         match &self.request {
             Request::Call { call, .. } => call,

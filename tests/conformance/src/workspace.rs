@@ -53,7 +53,7 @@ pub fn files(directory: &str) -> Vec<String> {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             if path.extension().is_some_and(|extension| extension == "bin") {
-                // A script makes it.
+                // Scripts generate these files.
                 continue;
             }
             if !path.is_dir() {

@@ -1,5 +1,5 @@
-//! What clients install as one piece: its files are valid, name tools and commands that exist, and get
-//! the one version.
+//! The bundles that clients install. Their files are valid, name tools and commands that exist, and
+//! have the version of this workspace.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn described() -> Value {
     serde_json::from_str(&toolbox::describe()).expect("JSON")
 }
 
-/// The values of all fields of a name, wherever they are.
+/// Finds the values of all fields of a name, at any depth.
 fn all<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(fields) => {
@@ -57,7 +57,7 @@ fn every_version_is_that_of_the_workspace() {
     assert!(source("bundles/launch.mjs").contains(&format!("'agent-memory@{PLACEHOLDER}'")));
 }
 
-/// What comes after the launcher or the package in a command.
+/// The words after the launcher or the package in a command.
 fn started(command: &Value) -> Vec<String> {
     let line = command["command"].as_str().expect("a command");
     let arguments = command["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -113,7 +113,7 @@ fn every_command_exists() {
     assert_eq!((servers, hooks), (5, 3));
 }
 
-/// The objects with a command.
+/// Finds all objects with a command, at any depth.
 fn holding<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(fields) => {

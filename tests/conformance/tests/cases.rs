@@ -37,8 +37,9 @@ const FOR_FILES: [&str; 2] = [
     "records/conversion/to-sqlite-beside-a-converted-file",
 ];
 
-/// The storage panics if two scopes change one row or one document. A commit of documents is atomic
-/// there, so cases in which one ends early are left out.
+/// A call locks only its scope: an agent or a store. The storage panics if two scopes change one row or
+/// one document. A commit of documents is atomic there, so cases in which a commit ends early are left
+/// out.
 #[test]
 fn every_case_passes_on_storage_like_a_server() {
     let ends_early = |case: &Case| {
@@ -66,7 +67,7 @@ fn every_case_passes_on_the_core_with_all_toolsets_mounted() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// The path of a temporary directory differs from machine to machine, and counts in a budget.
+/// The path differs from machine to machine, and its length counts in the limits of answers.
 #[test]
 fn no_case_depends_on_the_length_of_the_path_of_its_repository() {
     let long = format!("/scratch/{}/repo", "d".repeat(120));
@@ -81,7 +82,7 @@ fn no_case_depends_on_the_length_of_the_path_of_its_repository() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// Replaces the message texts of a case by those of the core.
+/// Replaces the message texts of a case by the texts of the core.
 fn bless(case: &Case) {
     let session = CoreSession::start(case);
     let places = session.places();
@@ -101,8 +102,8 @@ fn bless(case: &Case) {
     fs::write(&case.file, blessed).expect("a case is writable");
 }
 
-/// Pairs of message texts of a step: the one in the case and the one of the core. They are that of
-/// the error, or those of the findings in the result if both have the same findings.
+/// Pairs of message texts of a step: from the case and from the core. They are texts of the error, or
+/// of the findings in the result if both have the same findings.
 fn messages<'a>(step: &'a Step, answer: &'a Answer) -> Vec<(&'a str, &'a str)> {
     let findings = |result: &'a Value| -> Vec<&'a Value> {
         result["findings"].as_array().into_iter().flatten().collect()

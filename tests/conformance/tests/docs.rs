@@ -1,5 +1,5 @@
-//! The pages: generated parts say what the component and the cases say (`BLESS=1` writes them), links
-//! lead somewhere, and the pages that everybody reads stay short.
+//! The documentation: generated parts agree with the component and the cases (`BLESS=1` writes them),
+//! links have a target, and the pages that everybody reads stay short.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn the_search_names_the_toolsets_that_it_can_search() {
     }
 }
 
-/// The table of the page between its marks.
+/// The description is compared with the table between the marks of the page.
 #[test]
 fn the_page_of_the_command_line_has_the_settings_that_the_toolsets_describe() {
     const PAGE: &str = "docs/command-line.md";
@@ -259,7 +259,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
 }
 
-/// What `wc -w` counts.
+/// Words are counted as by `wc -w`.
 #[test]
 fn the_pages_that_everybody_reads_are_short() {
     for (page, most) in [("README.md", 900), ("ARCHITECTURE.md", 2_500)] {
@@ -326,7 +326,7 @@ fn prose(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the links lead that stay in the repository.
+/// The targets of links within the repository.
 fn links(page: &str) -> Vec<String> {
     let targets = prose(page).flat_map(|line| line.split("](").skip(1));
     let targets = targets.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);

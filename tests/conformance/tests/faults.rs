@@ -59,7 +59,7 @@ fn no_storage_fault_damages_the_layers() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_storage_fault_damages_the_stores() {
-    // A file that cannot be read stops only the calls that are about it: others warn of it.
+    // A file that cannot be read stops only the calls about this file. Others warn of it.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
     Sweep::new("stores")
         .reporting("cortex_get_recent_memories", unreadable)
@@ -102,7 +102,7 @@ fn no_storage_fault_hides_what_a_search_could_not_read() {
         .reporting("resume_memory", unreadable)
         // See `forget_faults.rs`.
         .except("forget_memory")
-        // See `records_faults.rs`: vectors are derived.
+        // Vectors are derived data, whose faults `records_faults.rs` tests.
         .except("drop_vectors")
         .sampling(4, topics)
         .run();
@@ -185,8 +185,8 @@ fn a_sweep_finds_a_reader_that_takes_the_lock() {
     assert_eq!(found, ["a tool that reads takes the lock"]);
 }
 
-/// The findings of a sweep, each up to its first comma or colon. The tool counts its calls and keeps
-/// the previous count as a backup.
+/// The findings of a sweep, each up to its first comma or colon. The swept tool counts its calls and
+/// keeps the previous count as a backup.
 fn found(mistake: Mistake) -> Vec<String> {
     let place = Place::repository("/repo");
     let memory = InMemoryStorage::new();

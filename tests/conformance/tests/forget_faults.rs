@@ -1,5 +1,5 @@
-//! `forget_memory` over all toolsets, where storage fails. It goes on after an error and tells it, so
-//! the sweeps of calls that end with their first error do not fit.
+//! `forget_memory` over all toolsets, where storage fails. It continues after an error and reports it.
+//! So a sweep cannot test it, because a swept call has to end with its first error.
 
 use std::cell::Cell;
 

@@ -6,7 +6,7 @@ use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox::{self, Outcome};
 use serde_json::json;
 
-/// Adds a recent memory, where a model can be asked and two memories fill the layer.
+/// Adds a recent memory. Two fill the layer, and a model is there to summarise them.
 fn add(storage: &InMemoryStorage, memory: &str) -> Outcome {
     storage.begin_call();
     let context = context_of(&json!({

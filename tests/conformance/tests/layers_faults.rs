@@ -1,4 +1,4 @@
-//! Recent memories and what becomes of them, where storage fails.
+//! Recent memories and their summaries, where storage fails.
 
 use agent_memory_conformance::core_runner::context_of;
 use agent_memory_conformance::faults::{Every, FaultyStorage};

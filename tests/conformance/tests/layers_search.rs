@@ -6,7 +6,8 @@ use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
-/// More rows than those of which each change by another program shows at once.
+/// Too many rows for a search that compares each row with its index. Among so many, a search notices
+/// a change by another program only when a hit has changed.
 const MANY: usize = 1_500;
 
 struct Memory(InMemoryStorage);
@@ -48,14 +49,14 @@ impl Memory {
         self.0.query_sql(sql).expect(sql)[0][0].as_i64().expect("a number")
     }
 
-    /// The texts that a query of the index gives.
+    /// The first column of a query of the index.
     fn derived(&self, sql: &str) -> Vec<String> {
         let rows = self.0.query_derived_sql(&Place::named("layers"), "search.db", sql);
         let rows = rows.expect(sql).into_iter();
         rows.map(|row| row[0].as_str().expect("a text").to_owned()).collect()
     }
 
-    /// As the program of spec 002 adds them.
+    /// Adds episodes as the program of spec 002 does.
     fn insert(&self, agent: &str, count: usize, memory: &str) {
         self.0.run_sql(&[format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
@@ -139,7 +140,8 @@ fn rows_between_two_dates_are_found_whatever_the_order_and_the_form_of_their_dat
     memory.0.run_sql(&["INSERT INTO episodic_memories (agent_id, memory, created_at) VALUES \
          ('ada', 'Two', '2020-05-01T23:30:00-05:00'), ('ada', 'Two', NULL), ('ada', 'Two', 'May'), \
          ('ada', 'Two', '2030-01-01 00:00:00')"]);
-    // The last range has more rows than tell between which ids a search looks.
+    // A search is limited to the ids of the rows between two dates. The last range has too many rows
+    // for that.
     for (from, to) in
         [("2020-05-02", "2020-05-02"), ("2019-01-01", "2020-01-01"), ("2020-01-03", "2021-12-31")]
     {
@@ -179,7 +181,8 @@ fn a_search_and_a_read_write_nothing() {
     assert!(memory.0.image() == before);
 }
 
-/// Episodes ten minutes apart, with a pause of some hours after each fifty, and as many summaries.
+/// Adds `MANY` episodes ten minutes apart, with a pause of some hours after each fifty, and as many
+/// summaries.
 fn filled_for_ranking() -> Memory {
     let memory = Memory::new();
     memory.add("ada", "Begin");
@@ -258,7 +261,8 @@ fn a_ranked_search_by_the_index_gives_what_reading_each_row_gives() {
     assert_eq!(ranked(&memory), indexed);
 }
 
-/// In a layer of few rows at once, in one of many rows because a hit is not as the index says.
+/// With few rows, the next search notices the change. With many, a search notices it when a hit differs
+/// from the index, and the search after it finds the row.
 #[test]
 fn a_ranked_search_finds_a_row_that_another_program_changed() {
     for rows in [MANY, 700] {
@@ -295,7 +299,7 @@ fn a_ranked_search_does_not_find_what_another_program_deleted() {
         |query: &str| memory.call("search_memory", json!({"agent": "ada", "query": query}));
     assert_eq!(hits(&answer("collided")), 0);
     assert_eq!(hits(&answer("harbour")), 8);
-    // Each row has it, and the index knows more.
+    // Every row has this stem, also the deleted rows that the index still has.
     assert_eq!(hits(&answer("steps")), 8);
 }
 

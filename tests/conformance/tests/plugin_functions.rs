@@ -7,7 +7,7 @@ use agent_memory_conformance::workspace::repository_root;
 use agent_memory_core::toolbox;
 use serde_json::Value;
 
-/// Everything of these needs a database, which a plugin has not.
+/// These toolsets keep everything in a database, which a plugin does not have.
 const LEFT_OUT: [&str; 2] = ["layers", "items"];
 
 #[test]
@@ -67,14 +67,14 @@ fn types(schema: &Value) -> (&'static str, &'static str) {
         Some("boolean") => ("bool", "bool"),
         Some("array") if schema["items"]["type"] == "string" => ("list<string>", "Vec<String>"),
         Some("array") if schema["items"]["type"] == "integer" => ("list<s64>", "Vec<i64>"),
-        // The one alternative is null, which only `call` can pass.
+        // Without `type`, the schema allows a text or null. Only `call` can pass null.
         Some("string") | None => ("string", "String"),
         Some(other) => panic!("a parameter of type `{other}` has no type in WIT yet"),
     }
 }
 
 fn interfaces(toolsets: &[&Value]) -> String {
-    // A comment here would be a second one of the package.
+    // No doc comment: a package may have only one, and it is in another file.
     let mut wit = "package agent-memory:plugin@0.1.0;\n".to_owned();
     for toolset in toolsets {
         wit += &format!(

@@ -8,7 +8,7 @@ use agent_memory_conformance::workspace::repository_root;
 use agent_memory_core::toolbox;
 use serde_json::{Map, Value};
 
-/// The names that Python has for itself: no fields of a class, nor arguments of a method.
+/// Keywords of Python. They cannot name a field of a class or an argument of a method.
 const KEYWORDS: [&str; 8] = ["as", "class", "from", "global", "import", "in", "is", "not"];
 
 const PACKAGE: &str = "host-python/python/agent_memory";
@@ -87,7 +87,7 @@ fn types(toolsets: &[Value]) -> String {
         )
 }
 
-/// A type of texts.
+/// The definition of a type that allows only these texts.
 fn alias<'a>(name: &str, about: &str, texts: impl Iterator<Item = &'a str>) -> String {
     let texts: Vec<_> = texts.map(|text| format!("\"{text}\"")).collect();
     format!("\n#: {about}\n{name} = Literal[{}]\n", texts.join(", "))
@@ -161,7 +161,8 @@ fn methods(toolsets: &[Value]) -> String {
     stub
 }
 
-/// The method of a tool, with a keyword for each argument. One that Python has for itself ends with `_`.
+/// The method of a tool, with a keyword argument for each argument. A name in [`KEYWORDS`] gets a `_`
+/// at its end.
 fn method(tool: &Value, keyword: &str) -> String {
     let class = camel(name_of(tool));
     let schema = &tool["inputSchema"];
@@ -199,7 +200,7 @@ fn one_line(text: &str) -> String {
     words.join(" ")
 }
 
-/// The class of an object, after those of the objects in it.
+/// The class of an object, after the classes of the objects in it.
 fn of_object(name: &str, about: &str, schema: &Value) -> String {
     let mut inner = String::new();
     let mut required = String::new();
@@ -272,7 +273,7 @@ fn field(name: &str, kind: &str, about: &str) -> String {
     format!("\n{about}    {name}: {kind}\n")
 }
 
-/// The name by which a tool can be called whichever toolsets are mounted, if its own is shared.
+/// A name that no other tool has: the qualified name if toolsets share the tool's own name.
 fn name_of(tool: &Value) -> &str {
     text(tool, if list(tool, "shared_with").is_empty() { "name" } else { "qualified_name" })
 }

@@ -1,5 +1,5 @@
-//! Concurrent calls on storage that locks by scope, as a server for many agents would do. They show
-//! that a call reads and changes nothing outside of its scope.
+//! Concurrent calls on storage that locks by scope (an agent or a store), as a server for many agents
+//! does. They show that a call reads and changes nothing outside of its scope.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 /// The number of calls of each thread.
 const CALLS: u64 = 25;
 
-/// Storage as files are, and storage like a server, which has the tables of a toolset.
+/// Storage that locks like files, and storage that locks like a server and has the tables of a place.
 fn kinds(label: &str) -> [InMemoryStorage; 2] {
     [granted(InMemoryStorage::new()), server(label)]
 }
 
-/// Storage like a server. It panics if two scopes change one row or document.
+/// Storage that locks like a server. It panics if two scopes change one row or document.
 fn server(label: &str) -> InMemoryStorage {
     let storage = granted(InMemoryStorage::like_a_server());
     storage.make_tables(&Place::named(label), &tables_of(label));
@@ -62,7 +62,7 @@ impl Client {
         self.call_in(&storage, tool, arguments)
     }
 
-    /// Makes a call in storage that has that of the client.
+    /// Makes a call in `storage`, which is over the storage of the client.
     fn call_in(&mut self, storage: &dyn Storage, tool: &str, arguments: Value) -> Value {
         self.calls += 1;
         let context = context_of(&json!({
@@ -315,7 +315,7 @@ fn items_of_several_namespaces_that_are_put_and_expire_at_once_are_all_there() {
             let namespace = json!(["users", format!("user-{}", client.number)]);
             for call in 0..CALLS {
                 let put = |key: String, ttl: Option<u64>| json!({"namespace": namespace, "key": key, "value": {}, "ttl_seconds": ttl});
-                // It has expired when the client calls again.
+                // This item has expired when the client calls again.
                 client.call("put_item", put("brief".into(), Some(1)));
                 client.call("put_item", put(format!("k{call}"), None));
                 let both = [["users", "both"], ["users", "others"]].map(
@@ -361,11 +361,11 @@ fn a_writer_waits_for_no_open_transaction_of_another_scope_and_both_are_kept() {
         let storage = server(label);
         let client = |number| Client::new(storage.another(), number, Format::Sqlite);
         let mut beside = client(0);
-        // The first call of a scope makes its row, and a later one meets it.
+        // The first call of an agent makes the agent's row. Later calls find it.
         for round in 0..3_u64 {
             thread::scope(|scope| {
                 let (reached, is_reached) = channel();
-                // A test that fails drops it, so the other thread ends, too.
+                // If the test fails, it drops the sender, so the other thread ends, too.
                 let (open, opened) = channel();
                 let mut held = client(round + 1);
                 let gated = FaultyStorage::new(storage.another(), Gate { reached, opened });
@@ -389,11 +389,11 @@ fn a_writer_waits_for_no_open_transaction_of_another_scope_and_both_are_kept() {
     }
 }
 
-/// The longest time for which the writer between two commits may need to end.
+/// How long a commit waits for the writer of the other thread.
 const BETWEEN: Duration = Duration::from_millis(500);
 
-/// Lets a writer of another thread begin before a commit of documents. Goes on once the writer has
-/// ended, or if the writer waits for the lock.
+/// Lets a writer of another thread begin before a commit of documents. The commit goes on once the
+/// writer has ended, or after a pause: the writer may be waiting for the lock.
 struct WriterBetween {
     begin: Sender<()>,
     ended: Receiver<()>,

@@ -238,7 +238,7 @@ fn a_file_converted_to_sqlite_and_back_has_the_same_bytes() {
     }
 }
 
-/// In SQLite it is read as the largest number of a column.
+/// In SQLite, the count is read as the largest integer of a column.
 #[test]
 fn a_count_that_is_too_large_for_a_column_survives_a_conversion() {
     let count = u64::MAX.to_string();
@@ -386,7 +386,7 @@ fn rows_that_changed_since_they_were_copied_are_never_deleted() {
     }
 }
 
-/// The rows are noted as the copy of another file than the one that exists now.
+/// The database notes that the rows are a copy of a file, but the file is another one by now.
 #[test]
 fn rows_that_are_a_copy_of_another_file_are_never_lost() {
     for to in ["sqlite", "json"] {
@@ -441,7 +441,8 @@ fn a_conversion_goes_on_if_the_file_was_changed_since_it_was_interrupted() {
     }
 }
 
-/// The document that has the rows of an earlier conversion is not overwritten.
+/// Rows that an interrupted conversion left are written to `default.json.hidden`. An existing document
+/// of that name with other contents is not overwritten.
 #[test]
 fn rows_that_were_left_replace_no_document() {
     let mut host = Host::with_file(Format::Json, GOLDEN);
@@ -460,7 +461,8 @@ fn rows_that_were_left_replace_no_document() {
     assert_eq!(host.exported("json"), large(2));
 }
 
-/// In a database only an interrupted conversion leaves rows with a note beside a file.
+/// If documents are in a database, too, only an interrupted conversion leaves rows beside a file. The
+/// rows have a note that they are a copy.
 #[test]
 fn rows_that_were_left_in_a_database_are_deleted_by_the_next_conversion() {
     for to in ["sqlite", "json"] {
@@ -478,7 +480,7 @@ fn rows_that_were_left_in_a_database_are_deleted_by_the_next_conversion() {
     }
 }
 
-/// Nobody can move a document of a database away.
+/// On a server, nobody could move the copy away.
 #[test]
 fn a_conversion_in_a_database_replaces_the_copy_of_an_earlier_one() {
     let mut host = Host::on_server(Format::Json);

@@ -9,7 +9,7 @@ use agent_memory_core::toolbox::{self, FollowUp, Outcome};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// Each may have its text changed once.
+/// The number of memories. The text of each may change once.
 const MEMORIES: usize = 24;
 
 /// A host that asks an embedder. Each call comes an hour later, so that leases and pauses are over.

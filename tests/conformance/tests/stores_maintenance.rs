@@ -103,7 +103,7 @@ fn interrupted() -> InMemoryStorage {
     assert_eq!(call(&storage, "reindex_store", json!({}))["warnings"], json!([]));
     let before = storage.documents(&team(), Area::Documents);
 
-    // The intent of a call is there between its two commits.
+    // Between its two commits, a call keeps its intent: the changes that are still to be made.
     let moved = call(&storage, "move_memory", json!({"from_path": "a/one", "to_path": "b/one"}));
     assert_eq!(moved["warnings"], json!([]));
     let after = storage.documents(&team(), Area::Documents);
@@ -118,7 +118,7 @@ fn interrupted() -> InMemoryStorage {
 
 type Documents = std::collections::BTreeMap<String, Vec<u8>>;
 
-/// The intent of a move of `a/one` to `b/one`, written by hand.
+/// The intent of a move of `a/one` to `b/one`, as the tool writes it.
 fn intent(before: &Documents, after: &Documents) -> Value {
     use agent_memory_core::storage::version_of;
     let edit = |path: &str| {
@@ -158,7 +158,7 @@ fn an_interrupted_call_never_overwrites_what_has_changed_since() {
         let storage = interrupted();
         put(&storage, path, contents);
         let before = storage.documents(&team(), Area::Documents);
-        // This call changes a category that the interrupted one has nothing to do with.
+        // This call changes another category than the interrupted move.
         let added = call(&storage, "add_memory", json!({"path": "c/three", "content": "Three"}));
         let warnings = added["warnings"].as_array().expect("warnings");
         let warning = warnings.first().and_then(Value::as_str).expect("a warning");

@@ -94,7 +94,7 @@ pub fn commit(
     })
 }
 
-/// The answer of a tool whose misdeed is its answer.
+/// The answer of a tool that misbehaves only by its answer. `None` for other tools.
 pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
     let outcome = |answer| {
         Some(Ok(Outcome {
@@ -104,7 +104,7 @@ pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
             wants_vector: None,
         }))
     };
-    // Allocated at once, since growing would copy it.
+    // Allocated at its full length, since growing would copy it.
     let vast = |before: &str, after: &str| {
         let mut text = String::with_capacity(before.len() + VAST + after.len());
         text.push_str(before);
@@ -146,8 +146,8 @@ fn read(tree: &Tree) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&contents.unwrap_or_default()).into_owned())
 }
 
-/// Well behaved: adds a line with the time of the call to the document. It shows that the lock was
-/// free, and the order of the calls.
+/// No misdeed: adds a line with the time of the call to the document. Tests see from the lines that the
+/// lock was free, and in which order the calls ran.
 fn append(tree: &Tree, line: &str, context: &Context) -> Result<Value, Error> {
     let writer = tree.lock(None)?;
     let before = tree.read(Area::Documents, DOCUMENT, ENOUGH)?;
@@ -162,7 +162,7 @@ fn append(tree: &Tree, line: &str, context: &Context) -> Result<Value, Error> {
     Ok(json!({ "now": context.now, "seed": context.seed }))
 }
 
-/// Well behaved: empties the document, and backs up its contents.
+/// No misdeed: copies the document to a backup, and empties it.
 fn keep(tree: &Tree) -> Result<Value, Error> {
     let writer = tree.lock(None)?;
     let version = tree.read(Area::Documents, DOCUMENT, ENOUGH)?.map(|document| document.version);
@@ -220,8 +220,8 @@ fn insert(transaction: &Transaction) -> Result<(), Error> {
     transaction.execute(&[table, row]).map(drop)
 }
 
-/// Well behaved: adds a row and returns the number of rows. It shows that the database was free, and
-/// which rows others have committed.
+/// No misdeed: adds a row and returns the number of rows. Tests see from it that the database was free,
+/// and which rows other calls have committed.
 fn add_row() -> Result<Value, Error> {
     add_row_and(|| ())
 }
@@ -257,7 +257,7 @@ fn lock_twice(tree: &Tree) -> Result<Value, Error> {
     tree.lock(None).map(|_second| json!({}))
 }
 
-/// Prints more than a host keeps, and panics.
+/// Prints more to standard error than a host keeps, and panics.
 fn complain() -> ! {
     let line = [b'x'; 1 << 16];
     for _ in 0..VAST / line.len() {
@@ -290,7 +290,7 @@ fn grow() -> usize {
     }
 }
 
-/// Passes more data to the host than a call may at once.
+/// Passes more data to the host in one call than the host accepts.
 fn flood() -> String {
     documents::version_of(&vec![0; 100 << 20])
 }

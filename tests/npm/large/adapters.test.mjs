@@ -8,7 +8,7 @@ import { genkit } from "genkit";
 import { calls, checkSchema, isRefusal, withSession } from "../agents.mjs";
 import { app, importInstalled, run, tool } from "../installed.mjs";
 
-/** What a model asks for at once, with arguments of the wrong type. */
+/** The calls that a model makes at once. The last one has an argument of the wrong type. */
 const asked = [...calls, ["append_entry", { section: 5 }]];
 
 test("Genkit runs the tools", (context) =>

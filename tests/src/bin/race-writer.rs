@@ -1,8 +1,8 @@
 //! A writer of a race: appends entries to a session log and prints which were acknowledged. The Node
 //! host has a program of the same name with the same arguments and output.
 //!
-//! `race-writer REPOSITORY AGENT COUNT ID LOCK-WAIT` prints `ok ID-N MILLISECONDS` or `error ...` for each
-//! entry `ID-N`, N from 0 to COUNT - 1. LOCK-WAIT is in milliseconds.
+//! `race-writer REPOSITORY AGENT COUNT ID LOCK-WAIT` prints `ok ID-N MILLISECONDS` or `error ...` for
+//! each entry `ID-N`, N from 0 to COUNT - 1. LOCK-WAIT is in milliseconds.
 
 use std::env;
 use std::io::{Write, stdout};

@@ -22,7 +22,7 @@ pub struct ComponentSession {
     scratch: Scratch,
     memory: AgentMemory,
     runtime: Runtime,
-    /// Those that the embedder of the case has for queries.
+    /// The vectors that the case gives for the texts of queries.
     vectors: BTreeMap<String, Vec<f32>>,
     caller: Caller,
     follow_ups: Vec<Value>,
@@ -34,7 +34,7 @@ impl ComponentSession {
         Ok(Box::new(Self::open(case, Scratch::from_case(case), None)?))
     }
 
-    /// Starts a case in a scratch directory. With a database, the places are there.
+    /// Starts a case in a scratch directory. If there is a database, it holds the places.
     pub fn open(
         case: &Case,
         scratch: Scratch,
@@ -96,7 +96,7 @@ impl Session for ComponentSession {
             let vector = Some(EmbeddedText { text: text.clone(), vector: vector.clone() });
             let caller = Caller { vector, ..self.caller.clone() };
             let again = self.runtime.block_on(send(&self.memory, request, caller));
-            // With an error, the first answer stands.
+            // If the request fails with the vector, the first answer counts.
             if again.as_ref().is_ok_and(|again| again.answer.is_ok()) {
                 outcome = again;
             }
@@ -130,7 +130,7 @@ impl Session for ComponentSession {
 ///
 /// # Errors
 ///
-/// Those of the call.
+/// The errors of the call.
 pub async fn send(
     memory: &AgentMemory,
     request: &Request,

@@ -1,5 +1,5 @@
-//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions, or
-//! stateless requests over HTTP. Each case has a process of its own.
+//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions,
+//! or stateless requests over HTTP. Each case has a process of its own.
 
 use agent_memory_conformance::case::{Case, CaseClock, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
@@ -146,7 +146,8 @@ impl McpSession {
         };
         let data = &error["data"];
         match error["code"].as_i64() {
-            // MCP has no error results for resources: the toolset's error is the data of this one.
+            // MCP has no error results for resources: `data` of the JSON-RPC error has the toolset's
+            // error.
             Some(-32603 | -32602 | -32002) if data.get("error").is_some() => {
                 Ok(Answer::Error(data.clone()))
             }
@@ -157,8 +158,8 @@ impl McpSession {
     }
 }
 
-/// The refusal in an answer. MCP has no error results for prompts and completion: the toolset's
-/// error is the data of a JSON-RPC error.
+/// The refusal in an answer. MCP has no error results for prompts and completion: `data` of the
+/// JSON-RPC error has the toolset's error.
 fn refusal(answer: &Value) -> Result<Option<Answer>, String> {
     let Some(error) = answer.get("error") else { return Ok(None) };
     match error["code"].as_i64() {

@@ -68,7 +68,7 @@ impl Client {
         Self::start_command(command, arguments, directory, version)
     }
 
-    /// Like [`start`](Client::start), with a command that begins the program.
+    /// Like [`start`](Client::start), with a command that starts the program, such as `wine PROGRAM`.
     pub fn start_command(
         mut command: Command,
         arguments: &[String],
@@ -143,7 +143,7 @@ impl Client {
         let Connection::Stdio(process) = &mut self.connection else {
             return Err("only a server over standard input is killed".into());
         };
-        // The drop kills it.
+        // Dropping the client kills the server.
         process.send(&stateless(self.questions + 1, method, parameters))
     }
 

@@ -21,8 +21,8 @@ use serde_json::Value;
 
 use crate::scratch::Scratch;
 
-/// The toolsets that a host mounts unless they are left out, each with the setting that does that.
-/// With these settings, a host mounts exactly the toolsets that a case names.
+/// The toolsets that a host mounts by default, each with the setting that leaves it out. With all of
+/// these settings, a host mounts exactly the toolsets that a case names.
 fn left_out() -> Result<Vec<(String, ToolsetSetting)>, String> {
     let image = Image::embedded();
     let description = image.description().map_err(|error| error.to_string())?;

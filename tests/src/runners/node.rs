@@ -21,7 +21,7 @@ use crate::wine;
 /// The variable that lets the suite pass on a machine where `host-node` is not built.
 pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
 
-/// The name in the report, and of its expectations.
+/// The name of the runner in the report, and of its expectations.
 pub const RUNNER: &str = "node";
 
 /// The name of the report on Windows.
@@ -63,13 +63,13 @@ fn command() -> Result<Command, String> {
     Ok(command)
 }
 
-/// Starts the program, for one case after the other.
+/// Starts the program. The returned function starts one case after the other on it.
 pub fn start() -> Result<impl Fn(&Case) -> Result<Box<dyn Session>, String>, String> {
     let program = Rc::new(RefCell::new(LineProgram::start(command()?)));
     Ok(move |case: &Case| ProgramSession::start(&program, "", open, case))
 }
 
-/// Runs all cases on another JavaScript runtime with its arguments.
+/// Runs all cases on another JavaScript runtime, which gets these arguments before the program.
 pub fn report_on(runtime: &Path, arguments: &[&str], cases: &[Case]) -> Result<Report, String> {
     let (_, program) = node_program(PROGRAM).ok_or("host-node is not built")?;
     let name = runtime.file_name().unwrap_or_default().to_string_lossy();

@@ -15,7 +15,7 @@ use crate::runners::{flags, utc_offset};
 use crate::scratch::Scratch;
 use crate::skip::skip;
 
-/// The name in the report, and of its expectations.
+/// The name of the runner in the report, and of its expectations.
 pub const RUNNER: &str = "plugin";
 
 /// The directory of the programs for tests.
@@ -40,7 +40,7 @@ fn built() -> Option<(PathBuf, PathBuf)> {
     Some((python()?, plugin()?))
 }
 
-/// A program for tests, whose first argument is the plugin; none if that is not built.
+/// A program for tests, whose first argument is the plugin. `None` if the plugin is not built.
 pub fn program(name: &str) -> Option<Command> {
     let (python, plugin) = built()?;
     let mut command = Command::new(python);
@@ -56,8 +56,8 @@ pub fn report(cases: &[Case]) -> Result<Report, String> {
     program::report(RUNNER, RUNNER, Asked { command, drive: "", open, open_all }, cases)
 }
 
-/// The request that opens a memory for a case. The settings are variables of the environment, named like
-/// the options of the command line.
+/// The request that opens a memory for a case. The settings are variables of the environment, named
+/// like the options of the command line.
 fn open(case: &Case, scratch: &Scratch) -> Result<Value, String> {
     let clock = &case.text.clock;
     let shown = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();

@@ -1,5 +1,5 @@
-//! The embedding library with its places on PostgreSQL. Each case has a tenant of its own, and every tenth
-//! one a pooler in transaction mode. With `AGENT_MEMORY_POOLER=1` all cases have it.
+//! The embedding library with its places on PostgreSQL. Each case has a tenant of its own. One case in
+//! ten goes through a pooler in transaction mode; with `AGENT_MEMORY_POOLER=1`, all cases do.
 
 use std::env;
 use std::fs;
@@ -23,7 +23,7 @@ use crate::postgres::{Pooler, PostgresServer, url_at};
 use crate::runners::component::ComponentSession;
 use crate::scratch::Scratch;
 
-/// The name in the report, and of its expectations.
+/// The name of the runner in the report, and of its expectations.
 pub const RUNNER: &str = "postgres";
 
 /// The most rows of a query.
@@ -39,16 +39,16 @@ const STORES: &str = "postgresql:stores";
 /// The variable that asks for a pooler in every case.
 const POOLER: &str = "AGENT_MEMORY_POOLER";
 
-/// The connections of the pooler: more than those of the cases that run at once.
+/// The connections of the pooler: more than the cases that run at once need.
 const POOLED: usize = 40;
 
-/// The URL of the server of this run, and that of its pooler.
+/// The URLs of the server of this run and of its pooler.
 static URLS: Mutex<Option<(DatabaseUrl, DatabaseUrl)>> = Mutex::new(None);
 
-/// The last tenant.
+/// The id of the tenant that was made last.
 static TENANT: AtomicI64 = AtomicI64::new(0);
 
-/// Runs the cases on a server that this starts. `None` without PostgreSQL.
+/// Starts a server and runs the cases on it. `None` without PostgreSQL.
 #[track_caller]
 pub fn report(cases: &[Case]) -> Option<Report> {
     let server = PostgresServer::start()?;
@@ -59,7 +59,8 @@ pub fn report(cases: &[Case]) -> Option<Report> {
     Some(super::report(RUNNER, PostgresSession::start, &Expectations::load(RUNNER), cases))
 }
 
-/// Whether a case has a pooler: always the same one case in ten.
+/// Whether a case goes through the pooler. Without the variable, a sum over its name chooses one case
+/// in ten, the same ones in each run.
 fn is_pooled(case: &Case) -> bool {
     env::var(POOLER).is_ok_and(|asked| !matches!(asked.as_str(), "" | "0"))
         || case.name.bytes().map(usize::from).sum::<usize>() % 10 == 0
@@ -146,7 +147,8 @@ fn failed(error: Error) -> String {
     error.message
 }
 
-/// Takes the rows of earlier cases out of the tables of toolsets, so that numbers begin with 1.
+/// Deletes the rows of earlier cases from the tables of toolsets, so that the ids of a case begin with
+/// 1.
 fn empty_tables(server: &Server) -> Result<(), String> {
     let of_toolsets = "SELECT c.relname::text FROM pg_class AS c \
         JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant' \
@@ -174,14 +176,14 @@ fn rows(server: &Server, sql: &str) -> Result<Vec<Vec<Value>>, String> {
     answer.rows.into_iter().map(row).collect()
 }
 
-/// Runs a statement for the tenant of the server.
+/// Runs a statement as the tenant of the server.
 fn execute(server: &Server, sql: &str) -> Result<(), String> {
     let tenant = server.tenant();
     let sql = format!("BEGIN; SET LOCAL agent_memory.tenant = '{tenant}'; {sql}; COMMIT");
     server.execute(&sql).map_err(failed)
 }
 
-/// Moves the rows of layers that a case gives from a SQLite file to the server, with their numbers.
+/// Moves the rows of layers that a case gives from a SQLite file to the server. They keep their ids.
 fn move_rows_to_server(scratch: &Scratch, server: &Server) -> Result<(), String> {
     let file = scratch.layers_file();
     if !file.exists() {
@@ -262,11 +264,11 @@ fn move_to_server(
     Ok(())
 }
 
-/// Adds the documents of a place, from a directory on, by their paths after a prefix.
+/// Adds the documents below a directory of a place to `documents`, with `prefix` before each path.
 ///
 /// # Errors
 ///
-/// Those of the database.
+/// The errors of the database.
 pub fn collect(
     reader: &Reader,
     directory: &str,

@@ -1,5 +1,5 @@
-//! A host in another language: a program of the host that answers requests as lines. It runs all cases,
-//! one after the other, and interprets none.
+//! A host in another language, through a program that answers requests as lines of JSON. One process
+//! serves all cases, one after the other. It gets single calls and knows nothing of cases.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,11 +20,11 @@ use crate::scratch::Scratch;
 /// A running program. Sessions share it, one after the other.
 pub type Running = Rc<RefCell<LineProgram>>;
 
-/// How a program is asked.
+/// A program, and the requests that open a memory in it.
 pub struct Asked {
     /// The program.
     pub command: Command,
-    /// Where the program finds the file system: for Windows, a drive.
+    /// The prefix of each path that the program gets: a drive for Windows, or else empty.
     pub drive: &'static str,
     /// The request that opens a memory for a case.
     pub open: fn(&Case, &Scratch) -> Result<Value, String>,
@@ -72,7 +72,7 @@ pub fn settings(case: &Case, scratch: &Scratch) -> Result<Value, String> {
 pub struct ProgramSession {
     scratch: Scratch,
     program: Running,
-    /// Those that the embedder of the case has for queries.
+    /// The vectors that the case gives for the texts of queries.
     vectors: BTreeMap<String, Vec<f32>>,
     follow_ups: Vec<Value>,
 }
@@ -112,7 +112,7 @@ impl Session for ProgramSession {
         if let Some((text, vector)) = vector {
             asked["vector"] = json!({"text": text, "vector": vector});
             let again = self.ask(&asked)?;
-            // With an error, the first answer stands.
+            // If the request fails with the vector, the first answer counts.
             if again.get("result").is_some() {
                 answer = again;
             }

@@ -12,7 +12,7 @@ use crate::runners::program::{self, Asked};
 use crate::scratch::Scratch;
 use crate::skip::skip;
 
-/// The name in the report, and of its expectations.
+/// The name of the runner in the report, and of its expectations.
 pub const RUNNER: &str = "python";
 
 /// The file name of the program that answers requests.

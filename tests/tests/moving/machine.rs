@@ -1,4 +1,4 @@
-//! A machine with a memory in files, what fills it, and what its tools answer.
+//! A machine with a memory in files, the calls that fill it, and the answers of its tools.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,10 +26,10 @@ pub struct Machine {
     home: TempDir,
 }
 
-/// The kept databases of a machine, below its home, with the tables that are not moved.
+/// The databases of a machine with memories, as paths below its home. Indexes are other databases.
 const DATABASES: [&str; 3] = ["records/memories.db", "data/agent_memory.db", "data/items.db"];
 
-/// The tables of SQLite or of this program that have no memory.
+/// The tables without memories, which SQLite or this program adds.
 const OTHER_TABLES: [&str; 2] = ["layers_schema", "sqlite_sequence"];
 
 impl Machine {
@@ -49,7 +49,7 @@ impl Machine {
         builder.setting("records", "format", format).build().unwrap()
     }
 
-    /// The arguments of a move of its memory.
+    /// The arguments of a move of the machine's memory.
     pub fn arguments(&self, direction: &str, url: &str) -> Vec<String> {
         let records = self.path("records");
         vec![
@@ -111,7 +111,7 @@ fn collect(root: &Path, directory: &Path, documents: &mut Documents) {
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         let is_database = DATABASES.iter().any(|database| name.starts_with(database));
         if path.is_dir() {
-            // The locks and the indexes.
+            // That directory has the locks and the indexes.
             if path.file_name().is_some_and(|name| name != ".agent-memory") {
                 collect(root, &path, documents);
             }
@@ -140,7 +140,7 @@ fn rows(path: &Path, file: &str) -> Vec<(String, Vec<Vec<Sql>>)> {
     names.map(of_table).collect()
 }
 
-/// Calls that are made one after the other.
+/// Makes calls, one after the other.
 pub struct Caller {
     pub runtime: Runtime,
 }
@@ -164,7 +164,7 @@ impl Caller {
     }
 }
 
-/// Texts that a medium may not keep as they are.
+/// Texts that files or a database may fail to keep unchanged.
 const TEXTS: [&str; 6] = [
     "plain",
     "it's \"quoted\" \\ with `ticks`, $1 and ?1; -- no comment",
@@ -174,7 +174,7 @@ const TEXTS: [&str; 6] = [
     " spaces at both ends ",
 ];
 
-/// Those on one line.
+/// The texts without a line end.
 fn one_liners() -> impl Iterator<Item = &'static str> {
     TEXTS.into_iter().filter(|text| !text.contains('\n'))
 }

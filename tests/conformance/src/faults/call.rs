@@ -1,4 +1,4 @@
-//! One call from one state, with every fault that it can have.
+//! One call from one state, repeated with every fault that it can have.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -17,23 +17,23 @@ pub const MAY_STAND: &str = "the change may have been made";
 /// The text in a warning if a tool could not check for hidden rows.
 const NOT_CHECKED: &str = "`memories.db` could not be checked";
 
-/// The text in a warning if a tool left other work that was due to a later call.
+/// The text in a warning if a tool left work that was due, such as a summary, to a later call.
 const LEFT_TO_LATER: &str = "which the next add or clear does";
 
-/// The name of the documents that follow from others: the next writer who is about them brings them up
-/// to date.
+/// The file name of indexes, which are derived from other documents. The next call that writes in an
+/// index's category brings it up to date.
 const DERIVED: &str = "index.yaml";
 
-/// The number of an attempt to make a call.
+/// The attempts to make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
     /// The attempt with a fault.
     First,
-    /// The same call after it.
+    /// The same call, repeated after the first attempt.
     Again,
 }
 
-/// A call that is to be swept.
+/// A call that a sweep makes with every fault.
 pub struct Call<'a> {
     /// The place whose documents it reads and changes.
     pub place: &'a Place,
@@ -43,20 +43,20 @@ pub struct Call<'a> {
     pub make: &'a dyn Fn(&dyn Storage, Attempt) -> Answer,
     /// Whether it writes.
     pub writes: bool,
-    /// Whether a second call changes nothing more.
+    /// Whether the call changes nothing when it is repeated.
     pub idempotent: bool,
-    /// Errors of reading and listing that the call reports in its result.
+    /// Errors of reading and listing that the call reports in its result instead of failing.
     pub reports: &'a [ErrorCode],
-    /// Fields of its answer about other work than its own, which any later call may do.
+    /// Fields of its answer about work that is due, such as a summary. Any later call may do that work.
     pub besides: &'a [&'a str],
 }
 
-/// What was wrong with a call.
+/// A mistake of a call that a sweep has found.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The fault. `None` if the call is wrong without one.
+    /// The fault. `None` if the mistake is there without a fault.
     pub point: Option<Point>,
-    /// What was wrong.
+    /// The description of the mistake.
     pub message: String,
 }
 
@@ -65,11 +65,11 @@ pub struct Finding {
 pub struct Counts {
     /// The number of calls.
     pub calls: usize,
-    /// The operations of those calls.
+    /// The number of storage operations of those calls.
     pub operations: usize,
-    /// The changes that they made.
+    /// The number of changes of those calls.
     pub changes: usize,
-    /// The faults that were injected.
+    /// The number of injected faults.
     pub faults: usize,
 }
 
@@ -79,14 +79,14 @@ struct Completed {
     state: State,
 }
 
-/// The call without a fault, to compare with.
+/// The results of the call without a fault, for comparison.
 struct Baseline {
     /// The states that the call goes through: before, and after each of its changes.
     states: Vec<State>,
     answer: Answer,
-    /// The repeated call alone.
+    /// The second attempt alone, on the contents before the call.
     again: Completed,
-    /// The repeated call after the first one.
+    /// The second attempt after a first one that succeeded.
     twice: Completed,
 }
 
@@ -101,7 +101,7 @@ impl Call<'_> {
     /// Makes the call with every fault, or only with the one that `wanted` names.
     ///
     /// After each fault:
-    /// - The documents are those before, or those after the changes that storage has applied.
+    /// - Storage has the contents before the call and the changes that it applied, and no others.
     /// - A result is complete. An error says whether changes may have been made.
     /// - After a restart the call can be repeated. It then ends as if the first call had not been
     ///   made or, if the first call had made changes, as if it had succeeded.
@@ -191,7 +191,7 @@ impl Call<'_> {
         let operation = operation.ok_or("the call made other operations: no fault was injected")?;
         let applied = storage.plan().applied();
         let state = State::new(storage.memory(), self.place);
-        // The call's own error, if it has one, is not about the file that cannot be read.
+        // An unreadable file that is only reported must not change the error code of the call.
         let is_own = |answer: &Answer| match (answer, &baseline.answer) {
             (Answer::Error(error), Answer::Error(own)) => error_code(error) == error_code(own),
             (answer, _) => matches!(answer, Answer::Result(_)),
@@ -208,7 +208,7 @@ impl Call<'_> {
         if let FaultKind::Always(_) = point.fault.kind {
             storage.memory().begin_call();
             let refused = (self.make)(&storage, Attempt::Again);
-            // A search warns of what it could not read.
+            // A search does not fail, but warns of files that it could not read.
             let is_told = match &refused {
                 Answer::Result(result) => warns(result, INJECTED),
                 other => matches!(other, Answer::Error(_)),
@@ -246,7 +246,8 @@ impl Call<'_> {
             Answer::Error(_) if changed_meanwhile && *answer == baseline.answer => {
                 ensure(applied == all, differs)
             }
-            // What the error says beside could not be read.
+            // The call fails with the same code without the fault. The fault only kept a detail of the
+            // message from being read, so the message has to name it.
             Answer::Error(error) if applied == all && baseline.has_code_of(error) => {
                 let error = error.to_string();
                 ensure(error.contains(INJECTED), || format!("no word of the fault in {error}"))
@@ -270,8 +271,8 @@ impl Call<'_> {
                     format!("{applied} changes were made, but the result is {result}")
                 })
             }
-            // A tool that reads and also writes returns what it has read: its fault becomes a
-            // warning.
+            // A tool that reads and also writes returns the data that it has read, with a warning of
+            // the fault.
             Answer::Result(result) if warns(result, INJECTED) => {
                 ensure(warns(result, MAY_STAND) == (applied > 0 || is_uncertain), || {
                     format!("{applied} changes were made, but the result is {result}")
@@ -288,7 +289,7 @@ impl Call<'_> {
             && self.reports.contains(&code)
     }
 
-    /// An answer without the fields that tell of other work than the call's own.
+    /// An answer without the fields in `besides`.
     fn own(&self, answer: &Answer) -> Answer {
         let mut answer = answer.clone();
         if let Answer::Result(Value::Object(fields)) = &mut answer {
@@ -297,8 +298,9 @@ impl Call<'_> {
         answer
     }
 
-    /// The work on what could not be read is left to the next call. Storage then is as after one or
-    /// two calls without a fault, apart from indexes that the call is not about.
+    /// Checks that the next call does the work that the first one left, because it could not read a
+    /// file. Storage is then as after one or two calls without a fault, apart from indexes of other
+    /// categories.
     fn check_catching_up(&self, baseline: &Baseline, state: &State) -> Result<(), String> {
         let (storage, answer) = self.run(state, None, Attempt::Again);
         let state = State::new(storage.memory(), self.place);
@@ -335,7 +337,6 @@ impl Call<'_> {
     }
 }
 
-/// Whether a warning of a result contains this text.
 /// Whether a result, or the JSON of a resource, has a warning with this text.
 fn warns(result: &Value, text: &str) -> bool {
     if let Value::Array(contents) = result {

@@ -1,4 +1,4 @@
-//! Faults in a regular distance, through many calls.
+//! Faults at regular intervals, over many calls.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use agent_memory_core::storage::ErrorCode;
 
 use super::storage::{Action, PendingOperation, Plan};
 
-/// Lets every so many-th operation fail. Every second commit that fails stands all the same.
+/// Lets every `period`-th operation fail. Every second commit that fails is applied nevertheless.
 #[derive(Debug)]
 pub struct Every {
     period: usize,
@@ -15,7 +15,7 @@ pub struct Every {
 }
 
 impl Every {
-    /// Lets operations fail with this error, each `period`-th one.
+    /// A plan in which every `period`-th operation fails with this error.
     pub fn new(period: usize, code: ErrorCode) -> Self {
         Self { period, code, done: Cell::default() }
     }
@@ -25,7 +25,8 @@ impl Plan for Every {
     fn decide(&self, operation: PendingOperation) -> Action {
         let count = self.done.get() + 1;
         self.done.set(count);
-        // An error that is an answer is none, and after `io` alone a commit may stand.
+        // An error that is a normal answer is not a fault. Only with `io` may a failed commit be
+        // applied.
         if !count.is_multiple_of(self.period) || operation.normal_error == Some(self.code) {
             Action::Proceed
         } else if self.code == ErrorCode::Io && (count / self.period).is_multiple_of(2) {

@@ -1,11 +1,11 @@
 //! Fault injection: storage whose operations fail.
 //!
 //! Before each operation, [`FaultyStorage`] asks a [`Plan`] whether it fails. There are three plans.
-//! [`CaseFaults`] injects the faults that a case of the conformance suite names. [`Every`] lets every
-//! so many-th operation of many calls fail. A [`Sweep`] injects every fault into every operation of
-//! every call: `Sweep::new("sessions").run()`.
+//! [`CaseFaults`] injects the faults that a case of the conformance suite names. [`Every`] lets
+//! operations fail at regular intervals, over many calls. A [`Sweep`] injects every fault into every
+//! operation of every call: `Sweep::new("sessions").run()`.
 //!
-//! A sweep does not know which error code a storage error has to become. The [`table`] does.
+//! A sweep does not check which error code a storage error becomes. The [`table`] does.
 //!
 //! For faults in the storage of hosts, see `tests/src/syscalls.rs`.
 
@@ -28,7 +28,7 @@ pub use sweep::Sweep;
 
 use agent_memory_core::storage::ErrorCode;
 
-/// The error code of a name.
+/// The storage error with a name.
 ///
 /// # Panics
 ///

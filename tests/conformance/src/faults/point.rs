@@ -1,4 +1,4 @@
-//! The faults of a sweep: one at one operation of a call.
+//! The faults of a sweep. Each is in one operation of a call.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -44,13 +44,14 @@ impl Fault {
         for applied in 0..=operation.changes.len() {
             faults.push(Self { kind: FaultKind::Crash, applied });
             for &code in ErrorCode::ALL {
-                // Only after `io` can a transaction be committed; other errors roll it back.
+                // A transaction whose commit fails with `io` may be committed; other errors roll it
+                // back.
                 let may_apply =
                     operation.operation != Operation::CommitTransaction || code == ErrorCode::Io;
                 if applied > 0 && !may_apply {
                     continue;
                 }
-                // Versions are compared before the change is made.
+                // Versions are compared before a change, so this error cannot follow the last change.
                 let is_too_late = code == ErrorCode::VersionMismatch
                     && applied > 0
                     && applied == operation.changes.len();
@@ -131,7 +132,7 @@ impl Plan for AtPoint {
                 FaultKind::Once(code) | FaultKind::Always(code) => Action::Fail(code, applied),
                 FaultKind::Crash => Action::Crash(applied),
             },
-            // An error that is a normal answer to this operation is no failure.
+            // An error that is a normal answer to this operation is not a fault.
             Some(Point { at, fault: Fault { kind: FaultKind::Always(code), .. } })
                 if at < number && normal_error != Some(code) =>
             {

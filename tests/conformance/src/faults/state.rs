@@ -118,7 +118,7 @@ impl State {
         documents.map(|((_, path), contents)| (path.clone(), contents.clone())).collect()
     }
 
-    /// The same without the documents of this name.
+    /// The same contents without the documents of this file name.
     pub fn without(&self, name: &str) -> Self {
         let mut state = self.clone();
         state.documents.retain(|(_, path), _| path.rsplit('/').next() != Some(name));

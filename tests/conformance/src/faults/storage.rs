@@ -28,9 +28,9 @@ pub struct PendingOperation {
 /// What happens at an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It is done.
+    /// The operation is done.
     Proceed,
-    /// It fails. This number of its changes is applied nevertheless.
+    /// The operation fails. This number of its changes is applied nevertheless.
     Fail(ErrorCode, usize),
     /// The process crashes, after this number of its changes.
     Crash(usize),
@@ -42,8 +42,8 @@ pub trait Plan {
     fn decide(&self, operation: PendingOperation) -> Action;
 }
 
-/// The panic payload that stands for a crash of the process. Unwinding drops the locks, as the
-/// operating system frees those of a crashed process.
+/// The panic payload that simulates a crash of the process. Unwinding drops the locks, as the operating
+/// system frees the locks of a crashed process.
 #[derive(Clone, Copy, Debug)]
 pub struct Crash;
 
@@ -61,7 +61,7 @@ impl<P: Plan> FaultyStorage<P> {
         Self { memory, plan, fails_derived: false }
     }
 
-    /// The same with faults in derived databases, too.
+    /// Injects faults into derived databases, too.
     pub fn with_faults_in_derived(self) -> Self {
         Self { fails_derived: true, ..self }
     }
@@ -102,7 +102,7 @@ fn injected(code: ErrorCode) -> Error {
 
 impl<P: Plan> Storage for FaultyStorage<P> {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        // In a family, `not-found` is a normal answer: there is no place of this name.
+        // A place with a name may not exist: then `not-found` is a normal answer.
         let is_family = matches!(place, Place::Named { name, .. } if !name.is_empty());
         self.check_with(Operation::Open, is_family.then_some(ErrorCode::NotFound))?;
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
@@ -130,11 +130,12 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         kind: Kind,
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
-        // An index may fail in any way: no answer shows it, see `tests/index/` of the core.
+        // A fault in an index changes no answer, so none is injected here: `tests/index/` of the core
+        // does it.
         if kind == Kind::Derived && !self.fails_derived {
             return self.memory.open_database(place, name, kind, create);
         }
-        // Without `create`, `not-found` is a normal answer: there is no database.
+        // Without `create`, the database may not exist: then `not-found` is a normal answer.
         let normal_error = (!create).then_some(ErrorCode::NotFound);
         self.check_with(Operation::OpenDatabase, normal_error)?;
         let connection = self.memory.open_database(place, name, kind, create)?;
@@ -250,7 +251,7 @@ impl<P: Plan> Transaction for FaultyTransaction<'_, P> {
         self.transaction.execute(statements)
     }
 
-    /// Commits or rolls back: `applied` is 0 or 1.
+    /// Commits, unless the plan decides otherwise. A commit is one change, so `applied` is 0 or 1.
     fn commit(&self) -> Result<(), Error> {
         let image = self.storage.memory.image().filter(|_| self.writes);
         let changes = image.map(StateChange::Database).into_iter().collect();

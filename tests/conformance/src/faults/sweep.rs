@@ -1,5 +1,5 @@
-//! The sweep: calls of the cases of a toolset, each with every fault. Cases with faults of their own
-//! and calls on long documents are left out; `sampling` takes fewer.
+//! A sweep makes the calls of a toolset's cases, each with every fault. It leaves out cases with faults
+//! of their own and calls on long documents. `sampling` limits the number of calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -36,8 +36,8 @@ pub struct Sweep {
     sample: Option<Sample>,
 }
 
-/// The calls of a sample: a number of calls of each tool in each format, and all requests that call no
-/// tool. Earlier topics come first.
+/// A sample of calls: at most `calls` calls of each tool in each format, and all requests that call no
+/// tool. Calls from earlier topics come first.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     calls: usize,
@@ -65,14 +65,14 @@ impl Sweep {
         Self { toolset, tools, reports: BTreeMap::new(), besides: &[], sample: None }
     }
 
-    /// Sets the fields of answers about other work than the call's own. Any later call may do that
-    /// work, so a repeated call may answer differently there.
+    /// Sets the fields of answers about work that is due, such as a summary. Any later call may do that
+    /// work, so a repeated call may answer differently in these fields.
     pub fn besides(mut self, fields: &'static [&'static str]) -> Self {
         self.besides = fields;
         self
     }
 
-    /// Leaves out a tool that goes on after an error: another test has its faults.
+    /// Leaves out a tool that continues after an error: another test checks its faults.
     pub fn except(mut self, tool: &str) -> Self {
         self.tools.retain(|of| of["name"] != tool);
         self
@@ -158,7 +158,7 @@ impl Sweep {
             ids.push(result.as_ref());
             let after = State::new(&after, &place);
             let name = format!("{}:{index}", case.name);
-            // A state has one store.
+            // A state has only one store, so calls on another store are left out.
             let store = step.arguments()["store"].as_str().filter(|_| case.toolset() == "stores");
             let is_elsewhere = succeeds && store.is_some_and(|store| store != case.store());
             let is_chosen = !is_elsewhere
@@ -236,6 +236,7 @@ impl Sweep {
 
 impl Sample {
     /// Chooses the calls. Only the cases of the topics remain, in the order of the topics.
+    ///
     /// # Panics
     ///
     /// If a topic has no case.
@@ -284,7 +285,7 @@ impl Summary {
         let sum = self.counts.entry(tool.to_owned()).or_default();
         sum.operations += count.operations;
         sum.faults += count.faults;
-        // `check_complete` counts only calls that succeed.
+        // `check_complete` looks for calls that succeed, so only those count.
         if succeeds {
             sum.calls += count.calls;
             sum.changes += count.changes;
@@ -309,7 +310,7 @@ impl Summary {
     }
 }
 
-/// The description, as of a tool, of a request that calls none.
+/// A request that calls no tool, described like a tool. `None` if the step calls a tool.
 fn other_request(step: &Step) -> Option<Value> {
     let writes = match step.request {
         Request::Call { .. } => return None,

@@ -27,7 +27,7 @@ pub struct Row {
     step: usize,
     /// The operation that fails.
     operation: Operation,
-    /// How many operations of this kind succeed before.
+    /// How many operations of this kind succeed before the error.
     #[serde(default)]
     nth: usize,
     /// The number of the operation's changes that are applied in spite of the error.

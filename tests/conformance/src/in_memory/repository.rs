@@ -1,4 +1,4 @@
-//! The core on a repository in memory. Tests of hosts compare with what it does without faults.
+//! The core on a repository in memory. Tests of hosts compare the answers of hosts with its answers.
 
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;

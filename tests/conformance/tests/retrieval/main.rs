@@ -1,6 +1,6 @@
-//! Whether questions in plain words find what was kept: 320 questions about 930 memories, which are
-//! worded differently, and 100 about 100 more; and texts of six kinds in four languages, see `sets.rs`.
-//! `retrieval/` has all of them. The figures are the same on every machine:
+//! Whether questions in plain words find stored memories: 320 questions about 930 memories, in other
+//! words than these, and 100 questions about 100 paraphrases. `sets.rs` has texts of six kinds in four
+//! languages. All are in `retrieval/`. The figures are the same on every machine:
 //!
 //! ```text
 //! cargo test --release -p agent-memory-conformance --test retrieval -- --show-output
@@ -54,7 +54,7 @@ struct Quality {
     mean_reciprocal_rank: f64,
 }
 
-/// The number of a question's answers, and the places of those among the first ten hits.
+/// The number of a question's answers, and the ranks of those among the first ten hits.
 type Ranks = (usize, Vec<usize>);
 
 impl Quality {
@@ -71,7 +71,7 @@ impl Quality {
     }
 }
 
-/// A question, asked through the tool, and the place of each answer among the first ten hits.
+/// Asks questions through the tool, and finds the rank of each answer among the first ten hits.
 struct Asking<'a> {
     storage: &'a InMemoryStorage,
     settings: Value,
@@ -91,7 +91,8 @@ impl Asking<'_> {
         (question.answers.len(), ranks.map(|(index, _)| index + 1).collect())
     }
 
-    /// Asks the questions of a language about paraphrases and prints how well they find them.
+    /// Asks the questions of a language about paraphrases, and prints how well they find their
+    /// memories.
     fn quality_of_paraphrases(&self, name: &str, language: &str) -> Quality {
         let of_language = |one: &Paraphrase| one.language == language;
         let asked = paraphrases().into_iter().filter(of_language).map(|one| {
@@ -180,7 +181,7 @@ fn a_thesaurus_finds_paraphrases_and_changes_nothing_in_other_languages() {
     assert!(by_words.recall_at_10 < 0.05, "they have hardly a common word: {by_words:?}");
     assert!(english.recall_at_10 > 0.75 && english.mean_reciprocal_rank > 0.45, "{english:?}");
 
-    // Among memories with words of the questions, most of which say nothing of their subject.
+    // With 930 more memories. They share words with the questions, but most are about other subjects.
     for Memory { date, text, .. } in memories() {
         add(&storage, &format!("{date}T10:00:00.000Z"), &text);
     }
@@ -195,7 +196,8 @@ fn a_thesaurus_finds_paraphrases_and_changes_nothing_in_other_languages() {
     }
 }
 
-/// Records of the paraphrases, each on a day of its own, so that nothing is around it.
+/// Records of the paraphrases, each on a day of its own. So no record is near another in time, which
+/// would change its rank.
 fn with_paraphrases() -> InMemoryStorage {
     let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));

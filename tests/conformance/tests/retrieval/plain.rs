@@ -1,4 +1,4 @@
-//! Plain bm25, as a measure: SQLite's own, where any word matches.
+//! Plain bm25 for comparison: SQLite's full-text search for any word of a question.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Texts of six kinds in four languages, beside plain bm25 over the same texts. All were written for this
-//! test, and each question and its answers before any search.
+//! Compares the search with plain bm25, over texts of six kinds in four languages. The texts were
+//! written for this test, and each question and its answers before any search.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ use super::{Quality, Ranks, call, paraphrases, read};
 
 const LANGUAGES: [&str; 4] = ["en", "de", "es", "ja"];
 
-/// A measure that is below that of plain bm25, and by how much at most. The aim is an empty list. A
-/// question more or less is 0.05.
+/// The measures that are below those of plain bm25, and by how much at most. The aim is an empty list.
+/// A single question changes a measure by 0.05.
 ///
 /// In long messages the answer is among the first ten as often, but less often the first:
 ///
-/// - In German and Spanish by stems. bm25 over stems has an MRR of 0.59 and 0.53.
-/// - In English by words of the thesaurus. Without them the MRR is 0.66, but R@10 falls by 0.06.
+/// - In German and Spanish because of stems. bm25 over stems has an MRR of 0.59 and 0.53.
+/// - In English because of the thesaurus. Without it the MRR is 0.66, but R@10 falls by 0.06.
 ///
 /// In the sessions in German, plain bm25 finds an answer by the stop word `alles`.
 const GAPS: [(&str, Measure, f64); 4] = [
@@ -29,15 +29,15 @@ const GAPS: [(&str, Measure, f64); 4] = [
     ("Sessions in de", Measure::Recall, 0.08),
 ];
 
-/// The share of questions with an answer that are marked nevertheless is below this, by language. They
-/// are asked in words of their own, of which hits have few. The aim is 0.05. In Japanese, pairs of
-/// characters that are only grammar count as words.
+/// By language, the limit for the share of answered questions whose results are marked like those
+/// without an answer. These questions have other words than their answers, so hits have few of their
+/// words. The aim is 0.05. In Japanese, pairs of characters that are only grammar count as words.
 const MOST_MARKED: [(&str, f64); 4] = [("en", 0.46), ("de", 0.55), ("es", 0.41), ("ja", 0.84)];
 
 /// A turn of a conversation, a message, or a note.
 #[derive(Deserialize)]
 struct Text {
-    /// That of a turn begins with the key of its session: `a1.3`.
+    /// The key. The key of a turn begins with the key of its session: `a1.3`.
     key: String,
     date: String,
     text: String,
@@ -49,7 +49,7 @@ struct Question {
     question: String,
     /// The keys of all texts that answer it.
     answers: Vec<String>,
-    /// Without an answer, but about people of the conversations.
+    /// Whether it has no answer, but is about people of the conversations.
     #[serde(default)]
     near: bool,
 }
@@ -99,12 +99,12 @@ struct Set {
 /// The result of a search for a question.
 struct Found {
     ranks: Ranks,
-    /// The first hits may be no answer.
+    /// Whether nothing was found, or the result says that no hit has most of the words.
     is_marked: bool,
 }
 
 impl Set {
-    /// Each text is added at its time.
+    /// Adds each text at its time.
     fn new(language: &str, texts: &[Added]) -> Self {
         let storage = InMemoryStorage::new();
         storage.grant(Place::named("records"));
@@ -261,7 +261,8 @@ fn paraphrases_in_each_language_are_found_at_least_as_well_as_by_plain_bm25() {
             "en" => english_paraphrases(),
             _ => read(&format!("{language}/paraphrases.jsonl")),
         };
-        // Each is kept on a day of its own, so that nothing is around it.
+        // Each is added on a day of its own. So no text is near another in time, which would change its
+        // rank.
         let texts = paraphrases.iter().enumerate().map(|(index, one)| {
             let month = index / 28 + 1;
             let day = index % 28 + 1;

@@ -1,7 +1,7 @@
 //! The toolset `notes`: a document of notes, and a database that counts them.
 //!
-//! A host needs nothing else for a new toolset: the tests run this one in the native host, over MCP,
-//! on the command line and in Node, and none of them has any code for it.
+//! A host needs no code for a new toolset. The tests run this one in the native host, over MCP, on the
+//! command line and in Node, and none of these mentions it.
 
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs)]
