@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -19,6 +20,9 @@ const RARE_EVERY: usize = 20_000;
 
 /// The largest number of memories with which a directory is copied for each contestant.
 const MOST_COPIED: usize = 100_000;
+
+/// The number of memories of one agent in [`Filled::by_product`]: a file of more would be too long.
+const OF_AGENT: usize = 10_000;
 
 const KINDS: [&str; 3] = ["core", "learning", "task"];
 const IMPORTANCES: [&str; 3] = ["low", "medium", "high"];
@@ -157,7 +161,7 @@ impl Filled {
     pub fn new(within: &Path, format: RecordsFormat, memories: usize) -> io::Result<Self> {
         let directory = Rc::new(empty(within)?);
         match format {
-            RecordsFormat::Json => write_file(&directory.path().join("default.json"), memories)?,
+            RecordsFormat::Json => write_file(&directory.path().join("default.json"), 0..memories)?,
             RecordsFormat::Sqlite => {
                 // The product adds the first memory, which makes the tables.
                 let memory = builder(directory.path(), format).durability(Durability::Relaxed);
@@ -166,6 +170,25 @@ impl Filled {
                 drop(memory);
                 let engine = Engine::open(directory.path()).map_err(io::Error::other)?;
                 engine.fill((1..memories).map(Memory::new)).map_err(io::Error::other)?;
+            }
+        }
+        Ok(Self { format, directory, within: within.to_owned(), memories })
+    }
+
+    /// Memories that the product has written, of an agent for each [`OF_AGENT`]. A search takes a row from
+    /// its index only if the row has the stamp that the product computes.
+    pub fn by_product(within: &Path, format: RecordsFormat, memories: usize) -> io::Result<Self> {
+        let directory = Rc::new(empty(within)?);
+        let memory = builder(directory.path(), format).durability(Durability::Relaxed);
+        let memory = memory.build().map_err(io::Error::other)?;
+        for start in (0..memories).step_by(OF_AGENT) {
+            let agent = format!("agent{start}");
+            let path = directory.path().join(format!("{agent}.json"));
+            write_file(&path, start..memories.min(start + OF_AGENT))?;
+            if format == RecordsFormat::Sqlite {
+                let arguments = json!({"agent_id": agent, "to": "sqlite"});
+                run_one(&memory, "convert_records", &arguments)?;
+                fs::remove_file(directory.path().join(format!("{agent}.json.converted")))?;
             }
         }
         Ok(Self { format, directory, within: within.to_owned(), memories })
@@ -198,11 +221,12 @@ fn empty(within: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("bench-records-").tempdir_in(within)
 }
 
-/// Writes a JSON file of records with the first `memories` memories.
-fn write_file(path: &Path, memories: usize) -> io::Result<()> {
+/// Writes a JSON file of records with the memories of these numbers.
+fn write_file(path: &Path, memories: Range<usize>) -> io::Result<()> {
     let arrays = [("core_memories", 0), ("learnings", 1), ("tasks", 2)];
     let of_kind = |kind: usize| -> Vec<Value> {
-        (kind..memories).step_by(3).map(|number| Memory::new(number).record()).collect()
+        let of_kind = memories.clone().filter(|number| number % 3 == kind);
+        of_kind.map(|number| Memory::new(number).record()).collect()
     };
     let mut file = serde_json::Map::new();
     for (name, kind) in arrays {

@@ -34,17 +34,18 @@ pub fn measure(
     run: &mut dyn FnMut(Comparison) -> io::Result<()>,
 ) -> io::Result<Sizes> {
     let middling = how.either(40, MIDDLING);
-    let filled = Filled::new(directory, RecordsFormat::Sqlite, middling)?;
+    let filled = Filled::by_product(directory, RecordsFormat::Sqlite, middling)?;
     run(question(how, directory, &filled)?)?;
     for peer in 0..2 {
         run(peers(how, directory, &filled, peer)?)?;
     }
+    let filled = Filled::new(directory, RecordsFormat::Sqlite, middling)?;
     run(records::add_in_sqlite(how, directory, filled.clone())?)?;
     let sizes = space::sizes(directory, &filled)?;
     drop(filled);
     let many = how.memories().unwrap_or(how.either(80, 100_000));
-    run(question(how, directory, &Filled::new(directory, RecordsFormat::Sqlite, many)?)?)?;
-    run(question(how, directory, &Filled::new(directory, RecordsFormat::Json, middling)?)?)?;
+    run(question(how, directory, &Filled::by_product(directory, RecordsFormat::Sqlite, many)?)?)?;
+    run(question(how, directory, &Filled::by_product(directory, RecordsFormat::Json, middling)?)?)?;
     run(logs::question(how, directory)?)?;
     run(stores::question(how, directory)?)?;
     Ok(sizes)
@@ -63,12 +64,14 @@ fn question(how: &How, directory: &Path, filled: &Filled) -> io::Result<Comparis
     let has_aim = filled.format == RecordsFormat::Sqlite;
     let count = thousands(filled.memories());
     let format = filled.format.title();
+    let server = records::server(filled.clone(), &asked)?;
+    let server = indexed(server, filled.memories(), asked.arguments.len())?;
     Ok(Comparison {
         title: format!("a question of eight words, {count} records in {format}"),
         contestants: vec![
             Box::new(bare),
             Box::new(Library::new(filled.clone(), &asked)?),
-            Box::new(records::server(filled.clone(), &asked)?),
+            Box::new(server),
         ],
         turns: 1,
         aims: has_aim.then_some(aim).into_iter().collect(),
@@ -80,7 +83,7 @@ fn question(how: &How, directory: &Path, filled: &Filled) -> io::Result<Comparis
 /// One search indexes 1 MiB, and leaves out files that are younger than 2 s.
 fn indexed(mut server: Asked, texts: usize, calls: usize) -> io::Result<Asked> {
     thread::sleep(Duration::from_secs(2));
-    for _ in 0..=(texts / 1_000).div_ceil(calls) {
+    for _ in 0..=(texts / 4_000).div_ceil(calls) {
         server.prepare()?;
         server.take_turn()?;
     }

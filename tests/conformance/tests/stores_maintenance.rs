@@ -149,6 +149,40 @@ fn an_interrupted_call_is_finished_by_the_next_writer() {
 }
 
 #[test]
+fn a_text_that_only_an_interrupted_call_has_is_forgotten_and_does_not_come_back() {
+    let storage = storage();
+    let add = || call(&storage, "add_memory", json!({"path": "a/one", "content": "One"}));
+    assert_eq!(add()["warnings"], json!([]));
+    let before = text(&storage, "index.yaml");
+    let page = "The key is hunter2.";
+    let after = agent_memory_core::storage::version_of(page.as_bytes());
+    let create = json!({"create": {"path": "b/key.md", "contents": page, "after": after}});
+    let intent = json!({"tool": "import_memories", "steps": [create]});
+    storage.put(&team(), Area::Bookkeeping, "intent.json", intent.to_string());
+
+    let forget = |dry_run: bool| {
+        storage.begin_call();
+        let arguments = json!({"text": "hunter2", "dry_run": dry_run}).to_string();
+        let mut context = context();
+        context.settings =
+            serde_json::from_value(json!({"toolsets": ["stores", "memory"]})).unwrap();
+        let outcome = toolbox::call_tool(&storage, "forget_memory", &arguments, &context);
+        serde_json::from_str::<Value>(outcome.expect("an outcome").json()).expect("JSON")
+    };
+    let found = |answer: &Value| answer["found"].as_array().map(|found| found[0]["path"].clone());
+    let dry = forget(true);
+    assert_eq!(found(&dry), Some(json!("intent.json")), "{dry}");
+    assert_eq!(text(&storage, "index.yaml"), before);
+    let forgotten = forget(false);
+    assert_eq!(found(&forgotten), Some(json!("b/key")), "{forgotten}");
+    assert!(storage.documents(&team(), Area::Bookkeeping).is_empty());
+    add();
+    let documents = storage.documents(&team(), Area::Documents);
+    let has_it = |contents: &Vec<u8>| String::from_utf8_lossy(contents).contains("hunter2");
+    assert!(!documents.values().any(has_it), "{documents:?}");
+}
+
+#[test]
 fn an_interrupted_call_never_overwrites_what_has_changed_since() {
     for (path, contents) in [
         ("a/one.md", "Mine"),

@@ -38,10 +38,17 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
                 .leave(format!("store `{name}` was not searched: register it under a valid name"));
             continue;
         };
-        let done = Store::open(call, &name).and_then(|store| match forgetting.wanted {
-            Wanted::Text(secret) => look_through(&store, secret, forgetting),
-            Wanted::Document(path) => forget_page(&store, path, forgetting),
-            Wanted::Record(_) | Wanted::Row { .. } => Ok(()),
+        let done = Store::open(call, &name).and_then(|store| {
+            // The next writer would write the text of an interrupted call into the store again.
+            let warnings = if forgetting.dry_run { vec![] } else { intent::complete(&store)? };
+            for warning in warnings {
+                forgetting.leave(format!("store `{}`: {warning}", store.name));
+            }
+            match forgetting.wanted {
+                Wanted::Text(secret) => look_through(&store, secret, forgetting),
+                Wanted::Document(path) => forget_page(&store, path, forgetting),
+                Wanted::Record(_) | Wanted::Row { .. } => Ok(()),
+            }
         });
         if let Err(error) = done {
             let message = error.message();
@@ -101,7 +108,7 @@ fn look_through(
         let done = forget_in_index(store, &category, secret, forgetting.dry_run);
         note(store, file.clone(), &file, done, forgetting);
     }
-    for (path, version) in set_aside_with(store, secret)? {
+    for (path, version) in records_with(store, secret, forgetting.dry_run)? {
         if !forgetting.dry_run {
             let change =
                 Change::Delete { area: Area::Bookkeeping, path: path.clone(), expects: version };
@@ -185,12 +192,19 @@ fn forget_in_index(
     Ok((true, left))
 }
 
-/// Returns the paths and versions of the intent records that were set aside and have the text.
-fn set_aside_with(store: &Store<'_>, secret: &str) -> Result<Vec<(String, String)>, Error> {
+/// Returns the paths and versions of the intent records that have the text: those that were set aside,
+/// and, with `also_pending`, that of an interrupted call.
+fn records_with(
+    store: &Store<'_>,
+    secret: &str,
+    also_pending: bool,
+) -> Result<Vec<(String, String)>, Error> {
     let secret = in_json(secret);
+    let aside = store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default();
+    let aside = aside.into_iter().map(|entry| format!("{SET_ASIDE}/{}", entry.name));
+    let pending = also_pending.then(|| intent::PATH.to_owned());
     let mut found = Vec::new();
-    for entry in store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default() {
-        let path = format!("{SET_ASIDE}/{}", entry.name);
+    for path in aside.chain(pending) {
         let document = store.tree.read(Area::Bookkeeping, &path, MAX_DOCUMENT_BYTES)?;
         let has_it = |contents: &[u8]| String::from_utf8_lossy(contents).contains(&secret);
         if let Some(document) = document.filter(|document| has_it(&document.contents)) {

@@ -18,7 +18,7 @@ use crate::storage::{
     version_of,
 };
 
-const PATH: &str = "intent.json";
+pub(super) const PATH: &str = "intent.json";
 
 /// The tools that write intents.
 const TOOLS: [&str; 4] = ["move_memory", "prune_memories", "reindex_store", "import_memories"];
@@ -231,6 +231,16 @@ pub(super) fn commit(writer: &dyn Writer, tool: &str, steps: &[Step]) -> Result<
     writer.commit(&[put]).map_err(CommitError::from_storage)?;
     make(writer, steps.iter(), &version)
         .map_err(|failed| CommitError::Other(Error::from(failed.error).after_change()))
+}
+
+/// If there is an intent, completes its interrupted call under the lock, as the next writer would. Returns
+/// the warnings.
+pub(super) fn complete(store: &Store<'_>) -> Result<Vec<String>, Error> {
+    if store.tree.stat(Area::Bookkeeping, PATH)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let writer = store.tree.lock(None)?;
+    recover(&*store.tree, &*writer, false)
 }
 
 /// If there is an intent, completes its interrupted call. Returns a warning if the call cannot be
