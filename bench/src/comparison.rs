@@ -105,12 +105,14 @@ impl Comparison {
     }
 }
 
-/// The times of a call in one round, in microseconds.
+/// The calls of one contestant in one round: their times per call, in microseconds.
 #[derive(Clone, Copy)]
 struct Round {
+    /// The number of calls in all turns.
     calls: usize,
     /// The median of the turns, which ignores a disk that is busy for a moment.
     wall: f64,
+    /// The mean of all turns. `None` if the system does not measure it.
     cpu: Option<f64>,
 }
 

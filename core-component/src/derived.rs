@@ -67,7 +67,8 @@ impl DerivedDatabase {
         Ok(connection)
     }
 
-    /// The version. `None` if a table is missing or there is no version yet.
+    /// The version of the tables in this database. `None` if no version is stored yet or, in SQLite, if a
+    /// table is missing.
     pub fn version(&self, transaction: &dyn Transaction) -> Result<Option<i64>, Error> {
         if transaction.dialect() == Dialect::Sqlite {
             let are = is_in_texts(Dialect::Sqlite, "name", "?1");

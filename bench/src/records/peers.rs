@@ -18,7 +18,7 @@ use crate::conversation::Conversation;
 /// How many memories one request adds when a peer is filled.
 const FILLED_AT_ONCE: usize = 100;
 
-/// A server from a package registry.
+/// The memory server of another project, installed from a package registry, to compare with.
 pub struct Peer {
     pub name: &'static str,
     program: &'static str,

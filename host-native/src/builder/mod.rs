@@ -213,8 +213,9 @@ impl Builder {
         self
     }
 
-    /// Adds a model that is asked for summaries, after those that were added before. The model is asked
-    /// after the call was answered, in a task of its own.
+    /// Adds a model for summaries. The settings of `layers` name the models and their order. Of two
+    /// models with the same name, the one that was added first is asked. A model is asked in a task in
+    /// the background, once the call that needs a summary has been answered.
     pub fn model(mut self, model: Arc<dyn Model>) -> Builder {
         self.models.push(model);
         self

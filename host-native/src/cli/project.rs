@@ -132,8 +132,9 @@ fn agent_of(common: &Path) -> String {
     format!("{}-{digest}", label(common))
 }
 
-/// The name of the repository's directory as a part of an agent's name. ASCII letters, digits and `_`
-/// stay, and each run of other characters becomes one `-`. `project` if nothing is left.
+/// The name of the repository's directory as a part of an agent's name, without a suffix `.git`. ASCII
+/// letters, digits and `_` stay, and each run of other characters becomes one `-`. It has at most
+/// [`MAX_LABEL`] characters and begins with a letter or a digit. `project` if nothing is left.
 fn label(common: &Path) -> String {
     let own = if common.ends_with(".git") { common.parent() } else { Some(common) };
     let name = own.and_then(Path::file_name).unwrap_or_default().to_string_lossy();

@@ -115,7 +115,7 @@ fn is_opening(request: &ClientRequest) -> bool {
         || METADATA.iter().any(|name| request.get_meta().contains_key(*name))
 }
 
-/// The metadata of stateless requests.
+/// The keys in `_meta` of which a stateless request has at least one.
 const METADATA: [&str; 3] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo",

@@ -75,7 +75,7 @@ impl Writer {
         self.0.lock()
     }
 
-    /// Commits as `commit` does, and also caches long documents.
+    /// Commits as `commit` does. If documents are files, the last long document of `changes` is cached.
     pub(crate) fn commit_and_cache(
         &self,
         changes: Vec<Change>,

@@ -20,7 +20,7 @@ pub fn holder(lock_file: &Path) -> Option<i32> {
     Some(held.pid?.as_raw_pid())
 }
 
-/// Always `None`.
+/// Always `None`, because this system does not tell who holds a lock.
 #[cfg(not(unix))]
 pub fn holder(_: &Path) -> Option<i32> {
     None

@@ -61,7 +61,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// `read-only` if the lock cannot be written; `no-space`; `invalid-path` if something else
+    /// `read-only` if the lock cannot be written, or if plugins own the place; `no-space`; `invalid-path` if something else
     /// exists in place of its files; `io`.
     pub fn open(layout: &Layout, idle: &Arc<IdleLocks>, durable: bool) -> Result<Self, Error> {
         let failed = |errno| match errno {

@@ -104,7 +104,7 @@ fn file(row: &Row, size: usize, version: usize) -> Status {
     Status { kind: EntryKind::File, size: size as u64, stamp: row.get(version) }
 }
 
-/// Whether a row of [`Reader::find`] is the document at the path, a document above it, or one below it.
+// Where the document of a row of the query in `Reader::find` is: at the path, above it or below it.
 const ITSELF: i32 = 0;
 const ABOVE: i32 = 1;
 const BELOW: i32 = 2;

@@ -198,7 +198,7 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
 }
 
 /// Answers for an agent whose records are in a file already. Deletes the rows that an interrupted
-/// conversion may have left.
+/// conversion may have left. If they differ from the file, they are first saved in `<agent>.json.hidden`.
 fn already_file(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     let has_kept = keep_left_rows(agent, lock, file)?;
     delete_all_hidden(agent, file).map_err(|error| after_keeping(has_kept, error))?;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::path::is_file;
+use super::store::Store;
 use crate::storage::{
     self, Area, Change, Document, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, Splice, Tree, Writer,
     version_of,
@@ -296,7 +297,8 @@ pub(super) fn recover(
     let Err(failed) = make(writer, pending.iter().copied(), &version) else {
         return Ok(Vec::new());
     };
-    // Another file blocks a path, for example a file in place of a category.
+    // The rest is given up if something unexpected is at a path, such as a file in place of a category,
+    // or a document that has changed. After any other error, the next writer tries again.
     let step = failed.change.and_then(|at| pending.get(at as usize));
     let Some(step) = step.filter(|_| is_obstacle(failed.error.code)) else {
         return Err(failed.into());

@@ -172,7 +172,7 @@ impl Directory {
         rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
     }
 
-    /// Opens a file to overwrite it, and creates it if it is missing.
+    /// Opens a file to write from its beginning, and creates it if it is missing. Does not truncate it.
     pub fn overwrite_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
         let flags = OFlags::WRONLY | OFlags::CREATE | FILE;
         rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)

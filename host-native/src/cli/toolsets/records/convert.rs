@@ -8,8 +8,9 @@ use serde_json::json;
 /// Convert an agent's records from JSON to SQLite, or back.
 ///
 /// Both ways keep everything, also what other programs have added to the file. Until it is done, the
-/// records stay where they are. A conversion that was stopped can be run again, unless the file has
-/// changed. After a conversion to SQLite the file is called `NAME.json.converted`.
+/// records stay where they are. A conversion that was stopped can be run again. If the file has changed
+/// since, the rows that it left are first saved as `NAME.json.hidden`. After a conversion to SQLite the
+/// file is called `NAME.json.converted`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/convert.txt"),

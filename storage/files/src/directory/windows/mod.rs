@@ -47,7 +47,8 @@ const ATTEMPTS: u32 = 8;
 
 /// An open directory. A clone is the same handle.
 ///
-/// Every function returns the operating system's errors.
+/// An error of the operating system is returned as the nearest [`Errno`] of POSIX. A link gives `LOOP`, a
+/// name that cannot be used `INVAL` or `NOENT`.
 #[derive(Clone, Debug)]
 pub struct Directory(Arc<OwnedHandle>);
 
