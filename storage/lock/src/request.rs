@@ -61,8 +61,8 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// `read-only` if the lock cannot be written, or if plugins own the place; `no-space`; `invalid-path` if something else
-    /// exists in place of its files; `io`.
+    /// `read-only` if the lock cannot be written, or if plugins own the place; `no-space`;
+    /// `invalid-path` if something else exists in place of its files; `io`.
     pub fn open(layout: &Layout, idle: &Arc<IdleLocks>, durable: bool) -> Result<Self, Error> {
         let failed = |errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
