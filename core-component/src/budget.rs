@@ -7,11 +7,11 @@
 use std::cell::Cell;
 
 /// The work of one search, in bytes of English text.
-const OF_SEARCH: u64 = 8 << 20;
+const OF_SEARCH: u64 = 12 << 20;
 
 /// The work that one search may spend on adding documents to indexes. It does not count towards
 /// [`OF_SEARCH`]: an index changes no answer, so a search may leave documents out of it.
-pub(crate) const OF_INDEXING: u64 = 4 << 20;
+pub(crate) const OF_INDEXING: u64 = 3 << 20;
 
 /// The vectors of one search, in bytes. They do not count towards [`OF_SEARCH`], because a search can
 /// do without vectors.
@@ -31,7 +31,10 @@ pub(crate) const OF_ENTRY: u64 = 192;
 pub(crate) const OF_INDEXED: u64 = 1 << 10;
 
 /// The work to take a row from an index.
-pub(crate) const OF_INDEXED_ROW: u64 = 32;
+pub(crate) const OF_INDEXED_ROW: u64 = 16;
+
+/// The work for each occurrence of a term of the query in a text, in addition to that of the text.
+pub(crate) const OF_OCCURRENCE: u64 = 16;
 
 /// The work that a search has left.
 pub(crate) struct Budget {
@@ -88,6 +91,11 @@ impl Budget {
         fits
     }
 
+    /// Takes work that is done already, at most what the share has left.
+    pub fn spend(&self, work: u64) {
+        self.left.set(self.left.get() - work.min(self.left()));
+    }
+
     /// Takes work for vectors. Returns false and takes nothing if less is left.
     pub fn take_for_vectors(&self, work: u64) -> bool {
         let left = self.vectors.get().checked_sub(work);
@@ -125,6 +133,8 @@ mod tests {
         budget.begin(second, 1);
         assert!(budget.take(30));
         budget.begin(whole, 1);
-        assert!(budget.take(40) && !budget.take(1) && budget.take(0));
+        assert!(budget.take(30) && !budget.take(11));
+        budget.spend(50);
+        assert!(!budget.take(1) && budget.take(0));
     }
 }

@@ -134,7 +134,7 @@ pub(crate) fn add_rows<T: Table>(
             &index::Row { key, stamp, version, facts, work },
             index::Entry { texts, begins_run: true },
         );
-        let counts = request.query.count(entry.texts());
+        let counts = request.count(&entry);
         let similarity = index.similarity_of(&entry.text);
         let is_match = counts.any() || similarity.is_some_and(|of| of.is_nearest);
         let from = From::Table(Box::new(entry), counts);

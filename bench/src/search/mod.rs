@@ -80,10 +80,10 @@ fn question(how: &How, directory: &Path, filled: &Filled) -> io::Result<Comparis
 }
 
 /// Repeats the search until the server has indexed all its documents, which are `texts` texts of 1 KB.
-/// One search indexes 1 MiB, and leaves out files that are younger than 2 s.
+/// One search indexes 3 MiB, and leaves out files that are younger than 2 s.
 fn indexed(mut server: Asked, texts: usize, calls: usize) -> io::Result<Asked> {
     thread::sleep(Duration::from_secs(2));
-    for _ in 0..=(texts / 4_000).div_ceil(calls) {
+    for _ in 0..=(texts / 3_000).div_ceil(calls) {
         server.prepare()?;
         server.take_turn()?;
     }

@@ -49,6 +49,11 @@ impl Counts {
         self.found.iter().any(|found| (found.term as usize) < terms)
     }
 
+    /// The number of occurrences of terms of the query.
+    pub fn occurrences(&self) -> u64 {
+        self.found.iter().map(|found| u64::from(found.count)).sum()
+    }
+
     /// Whether the text has any term of the query.
     pub fn any(&self) -> bool {
         !self.found.is_empty()

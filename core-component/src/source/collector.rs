@@ -162,7 +162,7 @@ impl<'a> Collector<'a> {
 
     /// Adds an entry of the owner that [`begin`](Self::begin) began last.
     pub fn add(&mut self, entry: Entry) {
-        let counts = self.request.query.count(entry.texts());
+        let counts = self.request.count(&entry);
         self.note_undated(&entry, &counts);
         self.add_with(entry, &counts);
     }

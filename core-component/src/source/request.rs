@@ -1,10 +1,10 @@
 //! A search request as the sources of entries get it.
 
 use super::entry::{Entry, Owner};
-use crate::budget::Budget;
+use crate::budget::{Budget, OF_OCCURRENCE};
 use crate::index;
 use crate::names::AgentName;
-use crate::ranking::Query;
+use crate::ranking::{Counts, Query};
 use crate::time::{Date, Timestamp};
 use crate::vectors::Task;
 use crate::zone::Zone;
@@ -39,6 +39,13 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// Counts the terms of the query in an entry that was read. Takes the work of that from the budget.
+    pub fn count(&self, entry: &Entry) -> Counts {
+        let counts = self.query.count(entry.texts());
+        self.budget.spend(OF_OCCURRENCE * counts.occurrences());
+        counts
+    }
+
     /// Returns the search request in the form that an index takes.
     pub fn for_index(&self) -> index::Search<'_> {
         let Self { query, ignores_indexes, now, budget, vectors, .. } = self;
