@@ -21,20 +21,20 @@ const OF_VECTORS: u64 = 96 << 20;
 pub(crate) const OF_VECTOR: u64 = 512;
 
 /// The work to open a document, in addition to the work for its text.
-pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
+pub(crate) const OF_DOCUMENT: u64 = 768;
 
 /// The work to count the stems of an entry, in addition to the work for its text. It also limits the
 /// memory of a search, which takes about 1 KB for each entry that matches.
 pub(crate) const OF_ENTRY: u64 = 192;
 
 /// The work to take a document from an index.
-pub(crate) const OF_INDEXED: u64 = 1 << 10;
+pub(crate) const OF_INDEXED: u64 = 384;
 
 /// The work to take a row from an index.
-pub(crate) const OF_INDEXED_ROW: u64 = 16;
+pub(crate) const OF_INDEXED_ROW: u64 = 12;
 
 /// The work for each occurrence of a term of the query in a text, in addition to that of the text.
-pub(crate) const OF_OCCURRENCE: u64 = 16;
+pub(crate) const OF_OCCURRENCE: u64 = 24;
 
 /// The work that a search has left.
 pub(crate) struct Budget {

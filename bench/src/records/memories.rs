@@ -147,7 +147,7 @@ impl RecordsFormat {
     }
 }
 
-/// A directory of records with `memories` memories of the agent `default`.
+/// A directory of records with `memories` memories, of the agent `default` if [`Filled::new`] made it.
 #[derive(Clone)]
 pub struct Filled {
     pub format: RecordsFormat,

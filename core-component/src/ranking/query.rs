@@ -265,6 +265,7 @@ mod tests {
             ("Which laptop did the IT department order?", "depart it laptop order"),
             ("Mention ONLY and ONLY what McGee's team DID", "mcgee mention team"),
             ("WHAT DID IT COST THE TEAM?", "cost team"),
+            ("IT 犬", "it 犬"),
             ("Wann war der Krieg?", "°krieg"),
             ("?!", ""),
         ] {

@@ -137,7 +137,8 @@ struct Capitals {
 impl Capitals {
     fn from_text(text: &str) -> Self {
         let mut found = Self::default();
-        let has_small = text.contains(char::is_lowercase);
+        let is_small = |letter: char| letter.is_alphabetic() && !letter.is_uppercase();
+        let has_small = text.contains(is_small);
         for (at, written) in text.split_whitespace().enumerate() {
             let letters = written.chars().filter(|letter| letter.is_alphabetic());
             let is_capital = letters.clone().next().is_some_and(char::is_uppercase);

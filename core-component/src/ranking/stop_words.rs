@@ -101,8 +101,8 @@ pub(super) fn is_abbreviation(word: &str) -> bool {
 
 #[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
-    "as", "can", "das", "der", "des", "die", "dos", "el", "es", "his", "it", "la", "le", "mit", "per",
-    "se", "so", "um", "war", "who",
+    "ai", "as", "can", "ci", "das", "der", "des", "di", "die", "dos", "el", "er", "es", "ha", "his", "it",
+    "la", "le", "mit", "os", "per", "se", "so", "um", "war", "who",
 ];
 
 /// The lists in the order of the languages in `Language::ALL`.

@@ -333,7 +333,7 @@ fn rank(candidates: &mut [Candidate], request: &Request, documents: &[UnreadDocu
             is_of_asked_day: request.asks_for_day_of(entry),
         };
         ranked.score = adjustment.apply(ranked.score);
-        if adjustment.is_of_asked_day {
+        if adjustment.is_of_asked_day && ranked.coverage > 0.0 {
             ranked.coverage += ranked.unnamed_days;
         }
     }

@@ -12,7 +12,7 @@ use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
 
 /// Parsing this many bytes of a file counts as much work as searching one byte.
-const BYTES_OF_PARSING: u64 = 2;
+const BYTES_OF_PARSING: u64 = 8;
 
 pub(super) const SOURCE: Source = Source {
     toolset: "records",

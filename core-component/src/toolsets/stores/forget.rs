@@ -38,17 +38,10 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
                 .leave(format!("store `{name}` was not searched: register it under a valid name"));
             continue;
         };
-        let done = Store::open(call, &name).and_then(|store| {
-            // The next writer would write the text of an interrupted call into the store again.
-            let warnings = if forgetting.dry_run { vec![] } else { intent::complete(&store)? };
-            for warning in warnings {
-                forgetting.leave(format!("store `{}`: {warning}", store.name));
-            }
-            match forgetting.wanted {
-                Wanted::Text(secret) => look_through(&store, secret, forgetting),
-                Wanted::Document(path) => forget_page(&store, path, forgetting),
-                Wanted::Record(_) | Wanted::Row { .. } => Ok(()),
-            }
+        let done = Store::open(call, &name).and_then(|store| match forgetting.wanted {
+            Wanted::Text(secret) => look_through(&store, secret, forgetting),
+            Wanted::Document(path) => forget_page(&store, path, forgetting),
+            Wanted::Record(_) | Wanted::Row { .. } => Ok(()),
         });
         if let Err(error) = done {
             let message = error.message();
@@ -61,6 +54,20 @@ fn run(call: &Call<'_>, forgetting: &mut Forgetting<'_>) -> Checked<()> {
     Ok(())
 }
 
+/// Completes an interrupted call: otherwise the next writer would write its texts into the store again.
+/// Does nothing in a dry run.
+fn complete_interrupted(store: &Store<'_>, forgetting: &mut Forgetting<'_>) {
+    if forgetting.dry_run {
+        return;
+    }
+    let warnings = intent::complete(store).unwrap_or_else(|error| {
+        vec![format!("an interrupted call was not completed: {}", error.message())]
+    });
+    for warning in warnings {
+        forgetting.leave(format!("store `{}`: {warning}", store.name));
+    }
+}
+
 /// Removes a whole memory.
 fn forget_page(
     store: &Store<'_>,
@@ -68,6 +75,7 @@ fn forget_page(
     forgetting: &mut Forgetting<'_>,
 ) -> Result<(), Error> {
     let Ok(path) = MemoryPath::parse(path) else { return Ok(()) };
+    complete_interrupted(store, forgetting);
     if store.memory(&path)?.is_none() {
         return Ok(());
     }
@@ -84,6 +92,7 @@ fn look_through(
     secret: &str,
     forgetting: &mut Forgetting<'_>,
 ) -> Result<(), Error> {
+    complete_interrupted(store, forgetting);
     let Files { files, categories, warnings } = files(store)?;
     forgetting.remains(IN_GIT);
     for warning in warnings {
