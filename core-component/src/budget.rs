@@ -36,6 +36,16 @@ pub(crate) const OF_INDEXED_ROW: u64 = 12;
 /// The work for each occurrence of a term of the query in a text, in addition to that of the text.
 pub(crate) const OF_OCCURRENCE: u64 = 24;
 
+/// The least work for a stem of a text that was read. A text of ids has a stem for every two bytes.
+pub(crate) const OF_STEM: u64 = 6;
+
+/// The work for each stem that is new in a segment of an index: it is hashed, and has a row.
+pub(crate) const OF_NEW_STEM: u64 = 48;
+
+/// The work for a digit in a text that is added to an index. It limits a document of ids, whose stems
+/// are counted only after they were found.
+pub(crate) const OF_DIGIT: u64 = 15;
+
 /// The work that a search has left.
 pub(crate) struct Budget {
     left: Cell<u64>,
@@ -108,6 +118,11 @@ impl Budget {
         let left = self.indexing.get().checked_sub(work);
         self.indexing.set(left.unwrap_or(self.indexing.get()));
         left.is_some()
+    }
+
+    /// Takes work for an index that is done already, at most what is left.
+    pub fn spend_for_index(&self, work: u64) {
+        self.indexing.set(self.indexing.get().saturating_sub(work));
     }
 }
 

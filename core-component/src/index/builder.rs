@@ -65,6 +65,11 @@ impl Builder {
         self.segment.documents.is_empty()
     }
 
+    /// The number of different stems so far.
+    pub fn stems(&self) -> usize {
+        self.postings.len()
+    }
+
     pub fn add<'t>(&mut self, row: &Row, entries: impl Iterator<Item = Entry<'t>>) {
         let Row { key, stamp, version, facts, work } = row;
         self.work += work;

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::known::{Known, KnownDocuments};
 use super::number_of;
 use super::update::update;
-use crate::budget::Budget;
+use crate::budget::{Budget, OF_DIGIT, OF_NEW_STEM};
 use crate::ranking::Query;
 use crate::storage::{Place, Storage};
 use crate::time::Timestamp;
@@ -114,8 +114,13 @@ impl<Seen> Index<'_, Seen> {
         // If the index already has this stamp, the document was read only for its vectors.
         let is_known = || self.known.get(row.key).is_some_and(|known| known.stamp == row.stamp);
         let is_wanted = is_settled && !is_full && !is_known();
-        if is_wanted && self.budget.take_for_index(row.work) {
+        let texts = entries.iter().flat_map(|entry| &entry.texts);
+        let digits = texts.flat_map(|text| text.bytes()).filter(u8::is_ascii_digit).count() as u64;
+        if is_wanted && self.budget.take_for_index(row.work + OF_DIGIT * digits) {
+            let before = self.builder.stems();
             self.builder.add(row, entries.into_iter());
+            let new = self.builder.stems() - before;
+            self.budget.spend_for_index(OF_NEW_STEM * new as u64);
         }
     }
 

@@ -49,6 +49,11 @@ impl Counts {
         self.found.iter().any(|found| (found.term as usize) < terms)
     }
 
+    /// The number of all stems, whether or not they are of the query.
+    pub fn stems(&self) -> u64 {
+        self.lengths.iter().map(|stems| u64::from(*stems)).sum()
+    }
+
     /// The number of occurrences of terms of the query.
     pub fn occurrences(&self) -> u64 {
         self.found.iter().map(|found| u64::from(found.count)).sum()

@@ -1,7 +1,7 @@
 //! A search request as the sources of entries get it.
 
 use super::entry::{Entry, Owner};
-use crate::budget::{Budget, OF_OCCURRENCE};
+use crate::budget::{Budget, OF_OCCURRENCE, OF_STEM};
 use crate::index;
 use crate::names::AgentName;
 use crate::ranking::{Counts, Query};
@@ -42,7 +42,9 @@ impl Request {
     /// Counts the terms of the query in an entry that was read. Takes the work of that from the budget.
     pub fn count(&self, entry: &Entry) -> Counts {
         let counts = self.query.count(entry.texts());
-        self.budget.spend(OF_OCCURRENCE * counts.occurrences());
+        let bytes: usize = entry.texts().into_iter().map(str::len).sum();
+        let of_stems = (OF_STEM * counts.stems()).saturating_sub(bytes as u64);
+        self.budget.spend(of_stems + OF_OCCURRENCE * counts.occurrences());
         counts
     }
 

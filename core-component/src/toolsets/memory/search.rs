@@ -6,7 +6,6 @@ use std::mem::replace;
 use super::asked_days::AskedDays;
 use super::note::has_dates;
 use super::settings::MemorySettings;
-use crate::budget::Budget;
 use crate::error::Error;
 use crate::existing::days;
 use crate::ranking::Query;
@@ -24,7 +23,7 @@ pub(super) struct Search<'a> {
 
 impl Search<'_> {
     /// Collects the entries for the question. If no entry of its days has its words, it is searched
-    /// for the words of any day, or for all entries of the days.
+    /// for the words of any day, or for all entries of the days. All these searches share one budget.
     ///
     /// # Errors
     ///
@@ -62,7 +61,6 @@ impl Search<'_> {
     /// No toolset could be searched, and the request has a `repo_root` that is invalid or that the
     /// caller may not search.
     pub fn collect(&mut self) -> Result<Results, Error> {
-        self.request.budget = Budget::for_search();
         let request = &self.request;
         let wanted = |source: &&Source| {
             self.toolsets.is_empty() || self.toolsets.iter().any(|name| name == source.toolset)

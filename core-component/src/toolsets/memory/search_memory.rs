@@ -193,6 +193,7 @@ impl Tool for SearchMemory {
         // A document has changed since the search read its stamp, so the search is repeated without
         // the indexes.
         search.request.ignores_indexes = true;
+        search.request.budget = Budget::for_search();
         let found = search.collect()?;
         output(call, &search.request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))

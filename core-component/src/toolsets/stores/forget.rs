@@ -75,8 +75,16 @@ fn forget_page(
     forgetting: &mut Forgetting<'_>,
 ) -> Result<(), Error> {
     let Ok(path) = MemoryPath::parse(path) else { return Ok(()) };
+    let was_there = store.memory(&path)?.is_some();
     complete_interrupted(store, forgetting);
     if store.memory(&path)?.is_none() {
+        if was_there {
+            forgetting.leave(format!(
+                "`{path}` of store `{}` was moved or removed by an interrupted call, which was completed \
+                 now: search for it again",
+                store.name
+            ));
+        }
         return Ok(());
     }
     if !forgetting.dry_run {
