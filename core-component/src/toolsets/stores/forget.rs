@@ -125,7 +125,7 @@ fn look_through(
         let done = forget_in_index(store, &category, secret, forgetting.dry_run);
         note(store, file.clone(), &file, done, forgetting);
     }
-    for (path, version) in records_with(store, secret, forgetting.dry_run)? {
+    for (path, version) in records_with(store, secret, forgetting)? {
         if !forgetting.dry_run {
             let change =
                 Change::Delete { area: Area::Bookkeeping, path: path.clone(), expects: version };
@@ -209,20 +209,26 @@ fn forget_in_index(
     Ok((true, left))
 }
 
-/// Returns the paths and versions of the intent records that have the text: those that were set aside,
-/// and, with `also_pending`, that of an interrupted call.
+/// Returns the paths and versions of the intent records that have the text: those that were set aside
+/// and, in a dry run, that of an interrupted call.
 fn records_with(
     store: &Store<'_>,
     secret: &str,
-    also_pending: bool,
+    forgetting: &mut Forgetting<'_>,
 ) -> Result<Vec<(String, String)>, Error> {
     let secret = in_json(secret);
     let aside = store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default();
     let aside = aside.into_iter().map(|entry| format!("{SET_ASIDE}/{}", entry.name));
-    let pending = also_pending.then(|| intent::PATH.to_owned());
+    let pending = forgetting.dry_run.then(|| intent::PATH.to_owned());
     let mut found = Vec::new();
     for path in aside.chain(pending) {
-        let document = store.tree.read(Area::Bookkeeping, &path, MAX_DOCUMENT_BYTES)?;
+        let document = match store.tree.read(Area::Bookkeeping, &path, MAX_DOCUMENT_BYTES) {
+            Ok(document) => document,
+            Err(error) => {
+                forgetting.leave(format!("`{path}` of store `{}`: {}", store.name, error.message));
+                continue;
+            }
+        };
         let has_it = |contents: &[u8]| String::from_utf8_lossy(contents).contains(&secret);
         if let Some(document) = document.filter(|document| has_it(&document.contents)) {
             found.push((path, document.version));
