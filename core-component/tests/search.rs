@@ -4,10 +4,10 @@
 use agent_memory_core::context::Context;
 use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
-use agent_memory_storage_memory::MemoryStorage;
+use agent_memory_storage_memory::InMemoryStorage;
 use serde_json::{Value, json};
 
-fn call(storage: &MemoryStorage, day: &str, tool: &str, arguments: &Value) -> Value {
+fn call(storage: &InMemoryStorage, day: &str, tool: &str, arguments: &Value) -> Value {
     let context = json!({
         "settings": {"toolsets": ["records", "memory"]}, "now": format!("{day}T10:00:00.000Z"), "seed": 1,
     });
@@ -19,7 +19,7 @@ fn call(storage: &MemoryStorage, day: &str, tool: &str, arguments: &Value) -> Va
 
 /// Six memories of a day, three of them about Maria, and the note of the answer to a question.
 fn note(day: &str, question: &str) -> Option<String> {
-    let storage = MemoryStorage::new();
+    let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));
     for text in ["a puppy", "a boat", "two sisters"] {
         for name in ["Maria", "Peter"] {

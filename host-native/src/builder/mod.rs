@@ -213,7 +213,7 @@ impl Builder {
         self
     }
 
-    /// Adds a model for summaries. The settings of `layers` name the models and their order. Of two
+    /// Adds a model for summaries. A setting of the toolset names the models and their order. Of two
     /// models with the same name, the one that was added first is asked. A model is asked in a task in
     /// the background, once the call that needs a summary has been answered.
     pub fn model(mut self, model: Arc<dyn Model>) -> Builder {

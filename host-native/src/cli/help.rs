@@ -6,7 +6,7 @@
 use clap::builder::{StyledStr, Styles};
 use std::fmt::Write;
 
-/// The sections in `files` as one text, with headings in the style of the headings of options.
+/// These sections as one text, with headings in the style of the headings of options.
 pub(super) fn sections(files: &[&str]) -> StyledStr {
     let styles = Styles::styled();
     let header = styles.get_header();
