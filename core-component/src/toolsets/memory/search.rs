@@ -17,7 +17,7 @@ pub(super) struct Search<'a> {
     pub call: &'a Call<'a>,
     /// The toolsets whose entries are searched. Empty for all.
     pub toolsets: &'a [String],
-    /// What was searched for last. Other searches for the same question change it.
+    /// The request of the last search. A further search for the same question changes it.
     pub request: Request,
 }
 
