@@ -47,8 +47,8 @@ pub(super) fn weekday_of(today: Date, weeks: i64, weekday: usize) -> Option<Days
     monday.plus_days(weekday as i64).map(|day| (day, day))
 }
 
-/// Returns a date such as March 5 in this year, or in the year before if it would be in the future.
-pub(super) fn latest(today: Date, date: impl Fn(i64) -> Option<Date>) -> Option<Date> {
-    let year = today.year();
-    date(year).filter(|date| *date <= today).or_else(|| date(year - 1))
+/// Returns the latest date such as March 5 that is not after `until`. Looks back eight years, since
+/// there may be no February 29 for so long.
+pub(super) fn latest(until: Date, date: impl Fn(i64) -> Option<Date>) -> Option<Date> {
+    (0..=8).find_map(|years| date(until.year() - years).filter(|date| *date <= until))
 }

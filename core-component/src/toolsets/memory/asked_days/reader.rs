@@ -1,10 +1,12 @@
 //! Finds days in languages with spaces between words.
 
-use super::calendar::{Days, Unit, latest, latest_weekday, of_year, span, weekday_of};
-use super::token::Token;
+use super::calendar::{Days, Unit, latest_weekday, of_year, span, weekday_of};
+use super::named::{Named, is_between};
+use super::range::range;
+use super::token::{Token, is_one_of};
 use super::words::{
-    AGO, AMBIGUOUS, BEFORE_YEAR, BETWEEN, LAST, LAST_AFTER, MONTHS, NEEDS_CAPITAL, NUMBERS, ON,
-    OTHER, OTHER_AFTER, PHRASES, RANGE, SINCE, UNITS, WEEKDAYS,
+    AGO, BEFORE_YEAR, LAST, LAST_AFTER, NUMBERS, ON, OTHER, OTHER_AFTER, PHRASES, RANGE, SINCE,
+    UNITS, WEEKDAYS,
 };
 use crate::time::Date;
 
@@ -54,14 +56,18 @@ impl Reader {
     /// Reads days whose words begin at the token `at`. Returns the number of tokens of these words,
     /// or 0.
     fn read(&mut self, tokens: &[Token], at: usize) -> usize {
+        if let Some((days, length)) = range(tokens, at, self.today) {
+            self.add_named(days, tokens[at].start, tokens[at + length - 1].end);
+            return length;
+        }
         let rest = &tokens[at..];
         let before = at.checked_sub(1).map(|at| &tokens[at]);
         let relative = phrase(rest).or_else(|| ago(rest));
         let relative = relative.filter(|_| rest[0].word != "hier" || self.is_french);
         let named = || {
             iso(rest)
-                .or_else(|| self.day_and_month(rest))
-                .or_else(|| self.month(rest, before))
+                .or_else(|| self.resolved(Named::day_and_month(rest)?))
+                .or_else(|| self.resolved(Named::month(rest, before)?))
                 .or_else(|| self.weekday(rest, before))
                 .or_else(|| year(rest, before))
         };
@@ -103,42 +109,9 @@ impl Reader {
         length
     }
 
-    /// Reads a month with a day, in either order, such as "March 5th, 2024" or "5. März".
-    fn day_and_month(&self, tokens: &[Token]) -> Option<(Days, usize)> {
-        let second = 1 + usize::from(is_between(tokens.get(1)));
-        let (month, day) = match month_of(&tokens[0].word) {
-            Some(month) => (month, tokens.get(1)?.day_of_month()?),
-            None => (month_of(&tokens.get(second)?.word)?, tokens[0].day_of_month()?),
-        };
-        let is_month_first = month_of(&tokens[0].word).is_some();
-        let named = if is_month_first { &tokens[0] } else { &tokens[second] };
-        if NEEDS_CAPITAL.contains(&named.word.as_str()) && !named.is_capital {
-            return None;
-        }
-        let length = if is_month_first { 2 } else { second + 1 };
-        let (year, length) = year_after(tokens, length);
-        let date = |year| Date::new(year, month, day);
-        let date = match year {
-            Some(year) => date(year)?,
-            None => latest(self.today, date)?,
-        };
-        Some(((date, date), length))
-    }
-
-    fn month(&self, tokens: &[Token], before: Option<&Token>) -> Option<(Days, usize)> {
-        let word = tokens[0].word.as_str();
-        let month = month_of(word)?;
-        let (year, length) = year_after(tokens, 1);
-        let leads = AMBIGUOUS.iter().find(|(ambiguous, _)| *ambiguous == word);
-        if year.is_none() && leads.is_some_and(|(_, leads)| !is_one_of(before, leads)) {
-            return None;
-        }
-        let first = |year| Date::new(year, month, 1);
-        let first = match year {
-            Some(year) => first(year)?,
-            None => latest(self.today, first)?,
-        };
-        Some(((first, first.last_of_month()), length))
+    /// Returns the days that are named, and the number of tokens.
+    fn resolved(&self, named: Named) -> Option<(Days, usize)> {
+        Some((named.resolved(self.today)?, named.length))
     }
 
     /// Reads a day of the week, such as "last Friday" or "Tuesday last week".
@@ -154,7 +127,7 @@ impl Reader {
     }
 }
 
-fn named_weekday(token: &Token) -> Option<usize> {
+pub(super) fn named_weekday(token: &Token) -> Option<usize> {
     let weekday = |names: &[&str; 7]| names.iter().position(|name| *name == token.word);
     WEEKDAYS.iter().find_map(weekday)
 }
@@ -166,20 +139,13 @@ fn weekday_at(tokens: &[Token]) -> Option<(usize, usize)> {
     Some((named_weekday(tokens.get(before)?)?, before + 1))
 }
 
-fn is_one_of(token: Option<&Token>, words: &[&str]) -> bool {
-    token.is_some_and(|token| words.contains(&token.word.as_str()))
-}
-
-/// Reads a year after a word such as "in". A number before a lower-case word is no year but counts
-/// something, as in "in 2025 tests".
+/// Reads a year after a word such as "in".
 fn year(tokens: &[Token], before: Option<&Token>) -> Option<(Days, usize)> {
     let year = tokens[0].year().filter(|_| is_one_of(before, BEFORE_YEAR))?;
-    let is_number =
-        tokens[0].next == Some(' ') && tokens.get(1).is_some_and(|next| !next.is_capital);
-    if is_number { None } else { Some((of_year(year)?, 1)) }
+    if tokens[0].counts(tokens.get(1)) { None } else { Some((of_year(year)?, 1)) }
 }
 
-fn phrase(tokens: &[Token]) -> Option<(Unit, i64, usize)> {
+pub(super) fn phrase(tokens: &[Token]) -> Option<(Unit, i64, usize)> {
     PHRASES.iter().find_map(|(phrase, unit, units)| {
         let words = phrase.split(' ');
         let length = words.clone().count();
@@ -209,13 +175,13 @@ fn ago(tokens: &[Token]) -> Option<(Unit, i64, usize)> {
 }
 
 /// Reads a date such as 2024-03-05 or 5.3.2024, or a month such as 2024-03.
-fn iso(tokens: &[Token]) -> Option<(Days, usize)> {
+pub(super) fn iso(tokens: &[Token]) -> Option<(Days, usize)> {
     let [first, second, rest @ ..] = tokens else { return None };
-    let third = |sign| rest.first().filter(|third| second.is_joined_by(sign, third));
-    if first.is_joined_by('-', second) {
+    let third = |sign| rest.first().filter(|_| second.gap == sign);
+    if first.gap == "-" {
         let year = first.year()?;
         let month = second.number()?;
-        let Some(day) = third('-') else {
+        let Some(day) = third("-") else {
             let first = Date::new(year, month, 1)?;
             return Some(((first, first.last_of_month()), 2));
         };
@@ -223,26 +189,7 @@ fn iso(tokens: &[Token]) -> Option<(Days, usize)> {
         let date = Date::new(year, month, day.parse().ok()?)?;
         return Some(((date, date), 3));
     }
-    let year = third('.').filter(|_| first.is_joined_by('.', second))?.year()?;
+    let year = third(".").filter(|_| first.gap == ".")?.year()?;
     let date = Date::new(year, second.number()?, first.number()?)?;
     Some(((date, date), 3))
-}
-
-fn month_of(word: &str) -> Option<i64> {
-    let month = MONTHS.iter().find_map(|names| names.iter().position(|name| *name == word));
-    month.map(|month| month as i64 + 1)
-}
-
-fn is_between(token: Option<&Token>) -> bool {
-    token.is_some_and(|token| BETWEEN.contains(&token.word.as_str()))
-}
-
-/// Returns the year after the first `length` tokens, if there is one, and the number of tokens
-/// including the year.
-fn year_after(tokens: &[Token], length: usize) -> (Option<i64>, usize) {
-    let at = length + usize::from(is_between(tokens.get(length)));
-    match tokens.get(at).and_then(Token::year) {
-        Some(year) => (Some(year), at + 1),
-        None => (None, length),
-    }
 }

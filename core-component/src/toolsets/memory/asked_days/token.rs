@@ -14,8 +14,8 @@ pub(super) struct Token {
     pub is_capital: bool,
     pub start: usize,
     pub end: usize,
-    /// The character after the word.
-    pub next: Option<char>,
+    /// The text between this word and the next one.
+    pub gap: String,
 }
 
 impl Token {
@@ -28,12 +28,14 @@ impl Token {
                 (true, None) => start = Some(at),
                 (false, Some(first)) => {
                     let written = &text[first..at];
+                    let rest = &text[at..];
+                    let gap = rest.find(char::is_alphanumeric).unwrap_or(rest.len());
                     tokens.push(Self {
                         word: plain(written),
                         is_capital: written.starts_with(char::is_uppercase),
                         start: first,
                         end: at,
-                        next: text[at..].chars().next(),
+                        gap: rest[..gap].to_owned(),
                     });
                     start = None;
                 }
@@ -41,11 +43,6 @@ impl Token {
             }
         }
         tokens
-    }
-
-    /// Whether only this character is between this token and the next one.
-    pub fn is_joined_by(&self, sign: char, next: &Self) -> bool {
-        self.next == Some(sign) && self.end + sign.len_utf8() == next.start
     }
 
     pub fn number(&self) -> Option<i64> {
@@ -63,4 +60,14 @@ impl Token {
     pub fn year(&self) -> Option<i64> {
         self.number().filter(|year| self.word.len() == 4 && YEARS.contains(year))
     }
+
+    /// Whether this number counts something, as in "2025 tests", and so is no year. A number before a word
+    /// in lower case is taken as a count.
+    pub fn counts(&self, next: Option<&Self>) -> bool {
+        self.gap.starts_with(' ') && next.is_some_and(|next| !next.is_capital)
+    }
+}
+
+pub(super) fn is_one_of(token: Option<&Token>, words: &[&str]) -> bool {
+    token.is_some_and(|token| words.contains(&token.word.as_str()))
 }

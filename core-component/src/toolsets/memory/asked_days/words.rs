@@ -220,7 +220,7 @@ pub(super) const MONTHS: [[&str; 12]; 4] = [
 ];
 
 /// Months whose names are also other words, such as "may". Without a day or a year, such a month
-/// counts only after one of the listed words.
+/// counts only after one of the listed words, or in a range.
 pub(super) const AMBIGUOUS: &[(&str, &[&str])] = &[
     ("march", IN),
     ("may", IN),
@@ -252,6 +252,19 @@ pub(super) const ON: &[&str] = &["on", "am", "le", "el"];
 /// After one of these words, two days mean a range from the first to the second day.
 pub(super) const RANGE: &[&str] =
     &["between", "from", "through", "zwischen", "vom", "von", "entre", "du", "del"];
+
+/// Words between the ends of a range.
+pub(super) const TO: &[&str] =
+    &["to", "through", "until", "till", "bis", "au", "al", "hasta", "jusqu"];
+
+/// Words between the ends of a range, but only after a word of [`BOTH`].
+pub(super) const AND: &[&str] = &["and", "und", "et", "y"];
+
+/// The words that need two ends.
+pub(super) const BOTH: &[&str] = &["between", "zwischen", "entre"];
+
+/// Articles before a day, also joined with a preposition.
+pub(super) const ARTICLES: &[&str] = &["the", "dem", "den", "zum", "le", "la", "el", "au"];
 
 /// Words before a day of the week that mean a day before today, as in "last Friday".
 pub(super) const LAST: &[&str] =
