@@ -6,6 +6,8 @@ use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions};
 use process::{Repository, agent_memory};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Output;
 use std::time::Duration;
@@ -159,6 +161,40 @@ fn a_client_whose_program_is_gone_is_an_error() {
     assert!(line(&scene.doctor(&[], 0), "it is not JSON").starts_with("warning "));
     write(json!({"agent-memory": {"command": null}}));
     assert!(line(&scene.doctor(&[], 1), "starts nothing").starts_with("error "));
+}
+
+/// A server that gives each request the same status. Returns its URL.
+fn server(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut request = [0; 4096];
+            // An error ends the client's request, which the test sees.
+            let _ = stream.read(&mut request);
+            let answer =
+                format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn the_server_of_a_client_is_asked() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    for (url, exit, says) in [
+        (server("200 OK"), 0, "which answers"),
+        (server("401 Unauthorized"), 0, "which answers and wants a token"),
+        (server("404 Not Found"), 1, "which answers with status 404"),
+        (format!("http://{free}/mcp"), 1, "which does not answer"),
+    ] {
+        let scene = Scene::new();
+        let settings = json!({"mcpServers": {"agent-memory": {"type": "http", "url": url}}});
+        fs::write(scene.path(".claude.json"), settings.to_string()).expect("a configuration");
+        let report = scene.doctor(&[], exit);
+        assert!(line(&report, "Claude Code uses").contains(says), "{report}");
+    }
 }
 
 /// `doctor` does not wait for a process that a program leaves behind, such as a daemon that a script

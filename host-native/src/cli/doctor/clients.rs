@@ -1,6 +1,7 @@
-//! Checks the clients on this machine and the programs that they start.
+//! Checks the clients on this machine, and the programs and servers that they use.
 
 use super::finding::Finding;
+use super::reached::asked;
 use agent_memory_client_config::{Client, Directories, Scope, Server, installed, installed_hooks};
 use agent_memory_setting_values::{hide_urls, is_database_url, path_mistake};
 use std::io::{BufRead, BufReader, Read};
@@ -59,7 +60,7 @@ fn finding(client: Client, directories: &Directories) -> Finding {
         Err(error) => return Finding::warning(ABOUT, format!("{title}: {error}")),
         Ok(None) => return Finding::good(ABOUT, format!("{title} has no agent-memory: {again}")),
         Ok(Some(Server::Url { url, .. })) => {
-            return Finding::good(ABOUT, format!("{title} uses {}", without_password(&url)));
+            return finding_of_url(title, &url);
         }
         Ok(Some(Server::Command { program, arguments })) => (program, arguments),
     };
@@ -94,6 +95,25 @@ fn finding(client: Client, directories: &Directories) -> Finding {
         None => {
             let message = format!("{title} starts `{program}`, which does not tell its version");
             Finding::error(ABOUT, message).advise(again)
+        }
+    }
+}
+
+fn finding_of_url(title: &str, url: &str) -> Finding {
+    let shown = without_password(url);
+    if url.contains('$') {
+        return Finding::good(
+            ABOUT,
+            format!("{title} uses {shown}, with a variable of the client"),
+        );
+    }
+    match asked(url) {
+        Ok(answer) => Finding::good(ABOUT, format!("{title} uses {shown}, which {answer}")),
+        Err(mistake) => {
+            let message = format!("{title} uses {shown}, which {mistake}");
+            Finding::error(ABOUT, message).advise(
+                "start `agent-memory serve --http` there, whose tools are at `/mcp`, or correct the URL",
+            )
         }
     }
 }

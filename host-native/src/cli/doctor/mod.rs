@@ -5,6 +5,7 @@ mod finding;
 mod locks;
 mod places;
 mod project;
+mod reached;
 
 use super::embedder::EmbedderOptions;
 use super::models::Models;
@@ -22,9 +23,10 @@ use std::process::ExitCode;
 
 /// Look at everything that the memory needs, and say what to do.
 ///
-/// It looks at the clients and what they start, the settings, the directories and their modes, the
-/// locks and who holds them, the databases, the registries, the files that cannot be read, and the
-/// repository around the working directory. It changes nothing, unless `--repair` is given.
+/// It looks at the clients and the programs or servers that they use, the settings, the directories
+/// and their modes, the locks and who holds them, the databases, the registries, the files that
+/// cannot be read, and the repository around the working directory. It changes nothing, unless
+/// `--repair` is given.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("../help/doctor.txt"),
