@@ -16,7 +16,6 @@ use super::documents::{above, area_number, check_path};
 use super::error::silent;
 use super::lock::Lock;
 use super::query::{self, Parameter};
-use super::server::texts;
 use super::statement_error::StatementError;
 
 /// An error with the index of the change that caused it. Without an index, the error of the whole
@@ -152,7 +151,7 @@ impl Lock {
             Parameter::integer(self.server.tenant()),
             Parameter::text(self.place.as_str()),
             Parameter::new(areas, Type::INT2_ARRAY),
-            texts(asked.iter().map(|(_, path)| (*path).to_owned()).collect()),
+            Parameter::texts(asked.iter().map(|(_, path)| (*path).to_owned()).collect()),
             flags(&edited),
             flags(&written),
         ];

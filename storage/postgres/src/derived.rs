@@ -10,7 +10,8 @@ use tokio_postgres::error::SqlState;
 use super::database::Database;
 use super::derived_key::Derived;
 use super::lock::lock_row;
-use super::server::{Server, place_key};
+use super::places::place_key;
+use super::server::Server;
 use super::session::Session;
 use super::transaction::{Held, Transaction};
 

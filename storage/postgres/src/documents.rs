@@ -11,8 +11,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::lock::{Lock, Scope};
+use super::places::place_key;
 use super::query::Parameter;
-use super::server::{Server, place_key, texts};
+use super::server::Server;
 
 const DIRECTORY: Status = Status { kind: EntryKind::Directory, size: 0, stamp: String::new() };
 
@@ -148,7 +149,7 @@ impl Reader {
         let mut parameters = self.base(area);
         parameters.extend([
             Parameter::text(path),
-            texts(above(path).map(str::to_owned).collect()),
+            Parameter::texts(above(path).map(str::to_owned).collect()),
             Parameter::integer(i64::try_from(most).unwrap_or(i64::MAX)),
         ]);
         let mut rows = self.rows(sql, parameters)?;

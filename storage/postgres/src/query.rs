@@ -18,6 +18,10 @@ impl Parameter {
     pub fn integer(value: i64) -> Self {
         Self::new(value, Type::INT8)
     }
+
+    pub fn texts(texts: Vec<String>) -> Self {
+        Self::new(texts, Type::TEXT_ARRAY)
+    }
 }
 
 /// The rows of a statement, as they arrive.
