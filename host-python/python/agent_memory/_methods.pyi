@@ -240,7 +240,7 @@ class Records(Toolset):
 
         Arguments:
 
-        type: `core` lasts, `learning` was found, `task` was done.
+        type: `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
         content: The memory.
         agent_id: Default `default`.
         category: Such as `preference`.
@@ -876,7 +876,7 @@ class Stores(Toolset):
 
         store: Name of the store.
         files: The files. Their texts have at most 2 MiB together, unless there is only one.
-        on_conflict: What to do with a file if its memory has another text.
+        on_conflict: If the memory at a path has another text: `skip` keeps it, `replace` writes the file's text, and `refuse` fails the whole call.
         dry_run: Only say what would be done.
         """
 
@@ -1383,7 +1383,7 @@ class AsyncRecords(AsyncToolset):
 
         Arguments:
 
-        type: `core` lasts, `learning` was found, `task` was done.
+        type: `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
         content: The memory.
         agent_id: Default `default`.
         category: Such as `preference`.
@@ -2019,7 +2019,7 @@ class AsyncStores(AsyncToolset):
 
         store: Name of the store.
         files: The files. Their texts have at most 2 MiB together, unless there is only one.
-        on_conflict: What to do with a file if its memory has another text.
+        on_conflict: If the memory at a path has another text: `skip` keeps it, `replace` writes the file's text, and `refuse` fails the whole call.
         dry_run: Only say what would be done.
         """
 

@@ -571,7 +571,7 @@ class AddRecentTaskOutput(_AddRecentTaskOutput, total=False):
 class StoreMemoryInput(TypedDict, total=False):
     """The input of `store_memory`."""
 
-    #: `core` lasts, `learning` was found, `task` was done.
+    #: `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
     type: Literal["core", "learning", "task"]
 
     #: The memory.
@@ -2228,7 +2228,7 @@ class _ImportMemoriesInput(TypedDict):
 class ImportMemoriesInput(_ImportMemoriesInput, total=False):
     """The input of `import_memories`."""
 
-    #: What to do with a file if its memory has another text.
+    #: If the memory at a path has another text: `skip` keeps it, `replace` writes the file's text, and `refuse` fails the whole call.
     on_conflict: Literal["skip", "replace", "refuse"]
 
     #: Only say what would be done.

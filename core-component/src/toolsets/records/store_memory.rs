@@ -19,7 +19,7 @@ pub(super) struct StoreMemory;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Store a memory")]
 pub(super) struct Input {
-    /// `core` lasts, `learning` was found, `task` was done.
+    /// `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
     #[serde(rename = "type")]
     kind: Option<Kind>,
     /// The memory.

@@ -27,7 +27,8 @@ pub(super) struct Input {
     /// The files. Their texts have at most 2 MiB together, unless there is only one.
     #[schemars(length(min = 1, max = 500))]
     files: Vec<File>,
-    /// What to do with a file if its memory has another text.
+    /// If the memory at a path has another text: `skip` keeps it, `replace` writes the file's text, and
+    /// `refuse` fails the whole call.
     #[serde(default)]
     on_conflict: OnConflict,
     /// Only say what would be done.
