@@ -217,16 +217,10 @@ pub(crate) fn marks(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Splic
     ranges.into_iter().map(mark).collect()
 }
 
-/// The text after these splices.
-pub(crate) fn spliced(text: &str, splices: &[Splice]) -> String {
-    let bytes = Splice::all(splices, text.as_bytes().to_vec()).unwrap_or_default();
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
 /// The text with each occurrence of `secret` replaced by [`REMOVED`]. `None` if it has none.
 pub(crate) fn without(secret: &str, text: &str) -> Option<String> {
     let splices = marks(ranges_of(secret, text));
-    (!splices.is_empty()).then(|| spliced(text, &splices))
+    (!splices.is_empty()).then(|| Splice::all_of_text(&splices, text))
 }
 
 #[cfg(test)]

@@ -218,8 +218,7 @@ mod tests {
 
     fn changed(text: &str, keys: &[KeyChange], body: Option<&str>) -> String {
         let splices = FrontMatter::read(text).expect(text).change(keys, body).expect(text);
-        let spliced = Splice::all(&splices, text.as_bytes().to_vec()).expect("they fit");
-        String::from_utf8(spliced).expect("UTF-8")
+        Splice::all_of_text(&splices, text)
     }
 
     #[test]

@@ -114,6 +114,17 @@ impl Splice {
         contents.extend_from_slice(rest);
         Some(contents)
     }
+
+    /// A text with all splices applied.
+    ///
+    /// # Panics
+    ///
+    /// If the splices do not fit the text, or if the result is not UTF-8: then they were made for another
+    /// text.
+    pub fn all_of_text(splices: &[Splice], text: &str) -> String {
+        let bytes = Self::all(splices, text.as_bytes().to_vec()).expect("splices of this text");
+        String::from_utf8(bytes).expect("splices between characters")
+    }
 }
 
 /// The error of a commit that ended early.

@@ -148,6 +148,35 @@ fn an_interrupted_call_is_finished_by_the_next_writer() {
     assert!(storage.documents(&team(), Area::Bookkeeping).is_empty());
 }
 
+fn forget(storage: &InMemoryStorage, arguments: Value) -> Value {
+    storage.begin_call();
+    let mut context = context();
+    context.settings = serde_json::from_value(json!({"toolsets": ["stores", "memory"]})).unwrap();
+    let outcome = toolbox::call_tool(storage, "forget_memory", &arguments.to_string(), &context);
+    serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
+}
+
+#[test]
+fn a_text_or_a_memory_is_forgotten_in_records_that_were_set_aside() {
+    let contents = "The key\r\nis hunter2.";
+    let create = json!({"create": {"path": "b/key.md", "contents": contents, "after": ""}});
+    let record = json!({"tool": "import_memories", "steps": [create]}).to_string();
+    for (arguments, is_found) in [
+        (json!({"text": "key\nis hunter2"}), true),
+        (json!({"text": "key is hunter2"}), false),
+        (json!({"path": "b/key", "store": "team"}), true),
+        (json!({"path": "key", "store": "team"}), false),
+    ] {
+        let storage = storage();
+        storage.put(&team(), Area::Bookkeeping, "set-aside/1.json", record.clone());
+        let answer = forget(&storage, arguments.clone());
+        let left = storage.documents(&team(), Area::Bookkeeping);
+        assert_eq!(left.is_empty(), is_found, "{arguments}: {answer}");
+        let found = answer["found"][0]["path"].as_str();
+        assert_eq!(found, is_found.then_some("set-aside/1.json"), "{arguments}: {answer}");
+    }
+}
+
 #[test]
 fn a_text_that_only_an_interrupted_call_has_is_forgotten_and_does_not_come_back() {
     let storage = storage();
@@ -160,15 +189,7 @@ fn a_text_that_only_an_interrupted_call_has_is_forgotten_and_does_not_come_back(
     let intent = json!({"tool": "import_memories", "steps": [create]});
     storage.put(&team(), Area::Bookkeeping, "intent.json", intent.to_string());
 
-    let forget = |dry_run: bool| {
-        storage.begin_call();
-        let arguments = json!({"text": "hunter2", "dry_run": dry_run}).to_string();
-        let mut context = context();
-        context.settings =
-            serde_json::from_value(json!({"toolsets": ["stores", "memory"]})).unwrap();
-        let outcome = toolbox::call_tool(&storage, "forget_memory", &arguments, &context);
-        serde_json::from_str::<Value>(outcome.expect("an outcome").json()).expect("JSON")
-    };
+    let forget = |dry_run: bool| forget(&storage, json!({"text": "hunter2", "dry_run": dry_run}));
     let found = |answer: &Value| answer["found"].as_array().map(|found| found[0]["path"].clone());
     let dry = forget(true);
     assert_eq!(found(&dry), Some(json!("intent.json")), "{dry}");

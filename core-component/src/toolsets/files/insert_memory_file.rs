@@ -7,8 +7,7 @@ use super::output::Output;
 use super::path::{FilePath, MAX_PATH};
 use super::text::{MAX_TEXT, check_lines, insertion};
 use super::tree::Files;
-use crate::forget::spliced;
-use crate::storage::{Area, Change};
+use crate::storage::{Area, Change, Splice};
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct InsertMemoryFile;
@@ -43,7 +42,7 @@ impl Tool for InsertMemoryFile {
             let splice = insertion(&before.text, input.insert_line, &input.insert_text)
                 .map_err(|last| Error::invalid_line(input.insert_line, last))?;
             let splices = vec![splice];
-            check_lines(&path, &spliced(&before.text, &splices))?;
+            check_lines(&path, &Splice::all_of_text(&splices, &before.text))?;
             let change = Change::Edit {
                 area: Area::Documents,
                 path: files.at(&path)?,

@@ -7,7 +7,6 @@ use super::output::Output;
 use super::path::{FilePath, MAX_PATH};
 use super::text::{MAX_TEXT, check_lines, line_of, snippet, with_line_ends_of};
 use super::tree::Files;
-use crate::forget::spliced;
 use crate::passage::passages;
 use crate::storage::{Area, Change, Splice};
 use crate::text::normalise_line_ends;
@@ -62,7 +61,7 @@ impl Tool for StrReplaceMemoryFile {
             let line = line_of(&before.text, range.start);
             let inserts = with_line_ends_of(&before.text, &input.new_str).into_bytes();
             let splices = vec![Splice { range, inserts }];
-            let after = spliced(&before.text, &splices);
+            let after = Splice::all_of_text(&splices, &before.text);
             check_lines(&path, &after)?;
             let change = Change::Edit {
                 area: Area::Documents,

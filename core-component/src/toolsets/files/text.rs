@@ -159,7 +159,6 @@ pub(super) fn insertion(text: &str, after: i64, new: &str) -> Result<Splice, usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forget::spliced;
 
     fn viewed(text: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
         let path = FilePath::parse("/memories/a", "path").unwrap_or(FilePath::ROOT);
@@ -232,7 +231,7 @@ mod tests {
             ("\u{feff}", 0, "x", "\u{feff}x\n"),
         ] {
             let splice = insertion(text, after, new).expect("a line of the file");
-            assert_eq!(spliced(text, &[splice]), whole, "{text:?}");
+            assert_eq!(Splice::all_of_text(&[splice], text), whole, "{text:?}");
         }
         assert_eq!(insertion("a\nb", 3, "x"), Err(2));
         assert_eq!(insertion("a\nb\n", -1, "x"), Err(2));

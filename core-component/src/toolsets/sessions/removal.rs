@@ -5,8 +5,9 @@
 use std::ops::Range;
 
 use super::schema::HEADER;
-use crate::forget::{REMOVED, Removal, marks, ranges_of, spliced};
+use crate::forget::{REMOVED, Removal, marks, ranges_of};
 use crate::markdown::{BlockKind, Outline, Section};
+use crate::storage::Splice;
 use crate::text::line_of;
 
 /// The maximum number of lines that a message names.
@@ -34,7 +35,7 @@ pub(super) fn remove_text(kind: Kind, text: &str, secret: &str) -> Removal {
     };
     let (stays, goes): (Vec<_>, Vec<_>) = ranges.into_iter().partition(is_kept);
     let splices = marks(goes);
-    if !has_same_structure(&outline, &Outline::parse(&spliced(text, &splices))) {
+    if !has_same_structure(&outline, &Outline::parse(&Splice::all_of_text(&splices, text))) {
         return Removal::left(UNSOUND.to_owned());
     }
     let lines: Vec<String> =
@@ -116,7 +117,7 @@ mod tests {
                        ## Decisions\n";
 
     fn after(removal: &Removal, text: &str) -> String {
-        spliced(text, &removal.splices)
+        Splice::all_of_text(&removal.splices, text)
     }
 
     #[test]

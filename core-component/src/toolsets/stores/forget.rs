@@ -1,12 +1,14 @@
 //! Removes a text from the memories and indexes of stores, or removes one memory, for
 //! `forget_memory`.
 
-use super::change::{Order, change};
+use serde_json::Value;
+
+use super::change::{CommitMode, Planned, change};
 use super::error::Error;
 use super::index::indexed;
 use super::intent;
 use super::memory::Memory;
-use super::operations::{remove_memory, spliced};
+use super::operations::remove_memory;
 use super::path::{CategoryPath, MemoryPath};
 use super::place::{COLLECTION, LABEL};
 use super::removal::{remove_from_index, remove_from_memory};
@@ -16,7 +18,7 @@ use super::walk::{Files, files};
 use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Removal, Wanted, in_json};
 use crate::index;
 use crate::names::StoreName;
-use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place};
+use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place, Splice};
 use crate::tool::{Call, Checked, Forget};
 
 /// The directory of the bookkeeping area for intent records that were set aside.
@@ -68,7 +70,7 @@ fn complete_interrupted(store: &Store<'_>, forgetting: &mut Forgetting<'_>) {
     }
 }
 
-/// Removes a whole memory.
+/// Removes a whole memory, and the intent records that name its file.
 fn forget_page(
     store: &Store<'_>,
     path: &str,
@@ -85,14 +87,15 @@ fn forget_page(
                 store.name
             ));
         }
-        return Ok(());
+    } else {
+        if !forgetting.dry_run {
+            remove_memory(store, &path)?;
+        }
+        forgetting.remains(IN_GIT);
+        forgetting.add(Found::at(owner(store.name), path.to_string()));
     }
-    if !forgetting.dry_run {
-        remove_memory(store, &path)?;
-    }
-    forgetting.remains(IN_GIT);
-    forgetting.add(Found::at(owner(store.name), path.to_string()));
-    Ok(())
+    let quoted = Value::from(path.file()).to_string();
+    forget_records(store, &quoted, forgetting)
 }
 
 fn look_through(
@@ -125,7 +128,17 @@ fn look_through(
         let done = forget_in_index(store, &category, secret, forgetting.dry_run);
         note(store, file.clone(), &file, done, forgetting);
     }
-    for (path, version) in records_with(store, secret, forgetting)? {
+    forget_records(store, &in_json(secret), forgetting)
+}
+
+/// Notes the intent records that have a text, and deletes them except in a dry run. `text` is in JSON's
+/// escaped form.
+fn forget_records(
+    store: &Store<'_>,
+    text: &str,
+    forgetting: &mut Forgetting<'_>,
+) -> Result<(), Error> {
+    for (path, version) in records_with(store, text, forgetting)? {
         if !forgetting.dry_run {
             let change =
                 Change::Delete { area: Area::Bookkeeping, path: path.clone(), expects: version };
@@ -168,15 +181,15 @@ fn forget_in_page(
     if splices.is_empty() || dry_run {
         return Ok((!splices.is_empty(), left));
     }
-    change(store, Order::MemoryFirst, |plan| {
-        let Some(before) = store.memory(path)? else { return Ok(Ok(())) };
+    change(store, CommitMode::Once, |plan| {
+        let Some(before) = store.memory(path)? else { return Ok(Planned::Done(())) };
         let Removal { splices, .. } = remove_from_memory(path, &before.text, secret);
         if !splices.is_empty() {
-            let text = spliced(&before, &splices);
+            let text = Splice::all_of_text(&splices, &before.text);
             let (memory, _) = Memory::read_in_part(path, &text);
             plan.edit(path, &before, splices, indexed(&memory));
         }
-        Ok(Ok(()))
+        Ok(Planned::Done(()))
     })?;
     let place = Place::in_group(LABEL, store.name);
     index::forget(store.call.storage, &place, COLLECTION, &[&path.file()]);
@@ -210,13 +223,13 @@ fn forget_in_index(
 }
 
 /// Returns the paths and versions of the intent records that have the text: those that were set aside
-/// and, in a dry run, that of an interrupted call.
+/// and, in a dry run, that of an interrupted call. An escaped line feed in `text`
+/// also stands for an escaped CRLF.
 fn records_with(
     store: &Store<'_>,
-    secret: &str,
+    text: &str,
     forgetting: &mut Forgetting<'_>,
 ) -> Result<Vec<(String, String)>, Error> {
-    let secret = in_json(secret);
     let aside = store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default();
     let aside = aside.into_iter().map(|entry| format!("{SET_ASIDE}/{}", entry.name));
     let pending = forgetting.dry_run.then(|| intent::PATH.to_owned());
@@ -229,7 +242,10 @@ fn records_with(
                 continue;
             }
         };
-        let has_it = |contents: &[u8]| String::from_utf8_lossy(contents).contains(&secret);
+        let has_it = |contents: &[u8]| {
+            let contents = String::from_utf8_lossy(contents);
+            contents.contains(text) || contents.replace(r"\r\n", r"\n").contains(text)
+        };
         if let Some(document) = document.filter(|document| has_it(&document.contents)) {
             found.push((path, document.version));
         }

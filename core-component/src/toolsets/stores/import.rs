@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::change::{Order, change};
+use super::change::{CommitMode, Planned, change};
 use super::error::Error;
 use super::index::indexed;
 use super::memory::{Memory, OF_PEOPLE, Update, text_of_person, updated};
-use super::operations::spliced;
 use super::path::{CategoryPath, FileNameError, MemoryPath};
 use super::plan::Plan;
 use super::store::{ReadError, Store, Text};
@@ -131,18 +130,18 @@ pub(super) fn import_memories(
 ) -> Result<(Vec<Outcome>, Warnings), Error> {
     // Several files need an intent, one document with all their texts. A single file needs none, so
     // its text may be as long as a document.
-    let order = match files {
-        [_] => Order::MemoryFirst,
-        _ => Order::Intent("import_memories"),
+    let mode = match files {
+        [_] => CommitMode::Once,
+        _ => CommitMode::WithIntent("import_memories"),
     };
-    let (outcomes, mut warnings) = change(store, order, |plan| {
-        // Returns an error of a file as the outer error, so that nothing is committed. With an
-        // inner error, [`change`] would commit the changes planned so far.
+    let (outcomes, mut warnings) = change(store, mode, |plan| {
+        // An error of a file is returned as the plan's error, so that nothing is committed. With
+        // [`Planned::Refused`], the changes planned so far would be committed.
         let outcomes = files.iter().map(|file| {
             let decision = decide(store, file, on_conflict)?;
             Ok(add(plan, &file.path, decision))
         });
-        outcomes.collect::<Result<Vec<_>, Error>>().map(Ok)
+        outcomes.collect::<Result<Vec<_>, Error>>().map(Planned::Done)
     })?;
     warnings.extend(damage(files, &outcomes));
     Ok((outcomes, warnings))
@@ -237,7 +236,7 @@ fn decide(
         Ok(None) => return Ok(Decision::Keep(before)),
         Err(error) => return skip(error),
     };
-    let new = spliced(&before, &splices);
+    let new = Splice::all_of_text(&splices, &before.text);
     match on_conflict {
         OnConflict::Skip => Ok(Decision::Skip(Error::another_memory(path))),
         OnConflict::Refuse => Err(Error::import_refused(path)),

@@ -170,10 +170,11 @@ impl Index {
         self.set_values(&mut editor, wanted);
         self.change_lists(&mut editor, root, category, wanted);
         let splices = editor.splices();
-        // In YAML's block style, splices replace whole lines and cannot overlap, so the result is
-        // not checked.
+        // In YAML's block style, splices replace whole lines and cannot overlap, so the result is not
+        // checked. Only an explicit key, as in `? key`, may lack its colon.
+        let may_lack_colon = text.contains('?');
         let is_block = |list| root.get(list).is_none_or(|list| list.is_list_of_blocks(text));
-        if is_block(MEMORIES) && is_block(SUBCATEGORIES) && !root.is_flow()
+        if !may_lack_colon && is_block(MEMORIES) && is_block(SUBCATEGORIES) && !root.is_flow()
             || says(category, text, &splices, wanted)
         {
             return Ok(splices);
@@ -363,8 +364,7 @@ mod tests {
         let category = CategoryPath::parse("a").expect("a path");
         let index = Index::read(&category, text).expect(text);
         let splices = index.change(&category, text, wanted).expect(text);
-        let changed = Splice::all(&splices, text.as_bytes().to_vec()).expect("they fit");
-        String::from_utf8(changed).expect("UTF-8")
+        Splice::all_of_text(&splices, text)
     }
 
     fn values(tokens: u64) -> Option<IndexedMemory> {
@@ -408,6 +408,24 @@ mod tests {
             assert_eq!(changed(empty, &wanted(&[("b", None)], &[])), new, "{empty:?}");
         }
         assert_eq!(changed("# c", &wanted(&[("b", None)], &[])), format!("# c\n{new}"));
+    }
+
+    #[test]
+    fn an_index_with_a_key_without_a_colon_is_changed_correctly_or_not_at_all() {
+        let text = "memories:\n  - path: a/b\n    ? token_estimate\n  - path: a/c\n";
+        let category = CategoryPath::parse("a").expect("a path");
+        let index = Index::read(&category, text).expect(text);
+        for (memories, is_changed) in [
+            (&[("b", values(5))][..], false),
+            (&[("b", values(5)), ("c", None)][..], false),
+            (&[("b", None)][..], true),
+        ] {
+            let wanted = wanted(memories, &[]);
+            let changed = index.change(&category, text, &wanted);
+            assert_eq!(changed.is_ok(), is_changed, "{memories:?}: {changed:?}");
+            let is_right = |splices| says(&category, text, &splices, &wanted);
+            assert!(changed.is_err() || changed.is_ok_and(is_right), "{memories:?}");
+        }
     }
 
     #[test]

@@ -128,14 +128,19 @@ impl Step {
 
     /// Returns the step that edits a document. `text` and `version` are those before the edit.
     pub fn edit(path: String, text: &str, version: &str, splices: Vec<Splice>) -> Self {
-        let edited = Splice::all(&splices, text.as_bytes().to_vec()).unwrap_or_default();
+        let edited = Splice::all_of_text(&splices, text);
         let splice = |splice: Splice| TextSplice {
             start: splice.range.start,
             end: splice.range.end,
             text: String::from_utf8_lossy(&splice.inserts).into_owned(),
         };
         let splices = splices.into_iter().map(splice).collect();
-        Self::Edit { path, splices, before: version.to_owned(), after: version_of(&edited) }
+        Self::Edit {
+            path,
+            splices,
+            before: version.to_owned(),
+            after: version_of(edited.as_bytes()),
+        }
     }
 
     /// Returns the paths that the step changes.

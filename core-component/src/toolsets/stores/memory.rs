@@ -245,8 +245,7 @@ pub(super) fn edited_text(
     let front = FrontMatter::read(&text).map_err(damaged)?;
     let change = [("updated_at", Some(New::plain(updated_at)))];
     let splices = front.change(&change, None).map_err(damaged)?;
-    let changed = Splice::all(&splices, text.clone().into_bytes());
-    Ok(changed.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or(text))
+    Ok(Splice::all_of_text(&splices, &text))
 }
 
 /// Returns all front matter keys of a memory, in the order of the program that defined the format

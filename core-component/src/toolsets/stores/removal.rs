@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::index::Index;
 use super::memory::{Memory, Metadata};
 use super::path::{CategoryPath, MemoryPath};
-use crate::forget::{Removal, marks, ranges_of, spliced, without};
+use crate::forget::{Removal, marks, ranges_of, without};
+use crate::storage::Splice;
 use crate::text::line_of;
 
 /// Replaces a text by a mark in the file of a memory.
@@ -14,7 +15,7 @@ pub(super) fn remove_from_memory(path: &MemoryPath, text: &str, secret: &str) ->
     let (before, damage) = Memory::read_in_part(path, text);
     let ranges = ranges_of(secret, text);
     let splices = marks(ranges.iter().cloned());
-    let cleaned = spliced(text, &splices);
+    let cleaned = Splice::all_of_text(&splices, text);
     let (after, damage_after) = Memory::read_in_part(path, &cleaned);
     let expected = metadata_without(secret, &before.metadata);
     if after.metadata == expected && damage.is_some() == damage_after.is_some() {
@@ -55,7 +56,8 @@ pub(super) fn remove_from_index(category: &CategoryPath, text: &str, secret: &st
         let subcategories = index.subcategories().map(|(segment, _)| segment.to_owned());
         Some((memories.collect::<Vec<_>>(), subcategories.collect::<Vec<_>>()))
     };
-    if paths(text).is_some_and(|before| paths(&spliced(text, &splices)) == Some(before)) {
+    if paths(text).is_some_and(|before| paths(&Splice::all_of_text(&splices, text)) == Some(before))
+    {
         return Removal { splices, left: None };
     }
     let left = "it is in a path, in a date or in what cannot be read: edit it by hand".to_owned();
@@ -72,7 +74,7 @@ mod tests {
 
     fn after(text: &str, secret: &str) -> (String, bool) {
         let removal = remove_from_memory(&path(), text, secret);
-        (spliced(text, &removal.splices), removal.left.is_none())
+        (Splice::all_of_text(&removal.splices, text), removal.left.is_none())
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! indexes.
 
 use crate::time::Timestamp;
-use crate::toolsets::stores::change::{Order, change};
+use crate::toolsets::stores::change::{CommitMode, Planned, change};
 use crate::toolsets::stores::error::Error;
 use crate::toolsets::stores::index::indexed;
 use crate::toolsets::stores::path::{CategoryPath, MemoryPath};
@@ -43,12 +43,12 @@ pub(crate) fn prune_memories(
     if dry_run {
         return expired(store, cursor);
     }
-    let (page, warnings) = change(store, Order::Intent("prune_memories"), |plan| {
+    let (page, warnings) = change(store, CommitMode::WithIntent("prune_memories"), |plan| {
         let page = expired(store, cursor)?;
         for pruned in &page.done {
             plan.delete(&pruned.path, pruned.version.clone());
         }
-        Ok(Ok(page))
+        Ok(Planned::Done(page))
     })?;
     Ok(page.after(warnings))
 }
@@ -79,7 +79,7 @@ fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>,
 ///
 /// `INVALID_INPUT` for a cursor that no earlier call returned.
 pub(crate) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()>, Error> {
-    let (page, warnings) = change(store, Order::Intent("reindex_store"), |plan| {
+    let (page, warnings) = change(store, CommitMode::WithIntent("reindex_store"), |plan| {
         plan.rebuild();
         let Items { items, others } = items(store)?;
         let mut page = self::page(items, |_| true, cursor)?;
@@ -99,7 +99,7 @@ pub(crate) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
                 plan.index(&path, indexed);
             }
         }
-        Ok(Ok(page))
+        Ok(Planned::Done(page))
     })?;
     Ok(page.with(()).after(warnings))
 }

@@ -7,7 +7,7 @@ mod maintenance;
 pub(super) use lists::{List, Recent, RecentMemories, list_memories, recent_memories};
 pub(super) use maintenance::{Pruned, prune_memories, reindex};
 
-use super::change::{Order, change};
+use super::change::{CommitMode, Planned, change};
 use super::error::Error;
 use super::index::indexed;
 use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_person, updated};
@@ -30,14 +30,14 @@ pub(super) fn create_memory(
     metadata: &Metadata,
     update_tool: &str,
 ) -> Result<Warnings, Error> {
-    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, CommitMode::Once, |plan| {
         if let Some(before) = store.memory(path)? {
             mend(plan, path, &before);
-            return Ok(Err(Error::memory_exists(path, update_tool)));
+            return Ok(Planned::Refused(Error::memory_exists(path, update_tool)));
         }
         let memory = Memory { content, metadata: metadata.clone() };
         plan.create(path, new_text(content, metadata), indexed(&memory));
-        Ok(Ok(()))
+        Ok(Planned::Done(()))
     })?;
     Ok(warnings)
 }
@@ -77,27 +77,27 @@ pub(super) fn update_memory(
     version: Option<&str>,
     source: &str,
 ) -> Result<(bool, Warnings), Error> {
-    change(store, Order::MemoryFirst, |plan| {
+    change(store, CommitMode::Once, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+            return Ok(Planned::Refused(store.with_others(Error::no_memory_at(path))));
         };
         if !is_current(version, &before.text) {
             mend(plan, path, &before);
             let tool = store.call.listed("stores", "get_memory");
-            return Ok(Err(Error::conflict(&format!("the memory `{path}`"), &tool)));
+            return Ok(Planned::Refused(Error::conflict(&format!("the memory `{path}`"), &tool)));
         }
         let update = match update.with_content(store.call, path, &before.text) {
             Ok(update) => update,
             Err(error) => {
                 mend(plan, path, &before);
-                return Ok(Err(error));
+                return Ok(Planned::Refused(error));
             }
         };
         let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(store.now());
-        Ok(Ok(match updated(path, &before.text, &update, store.now(), source)? {
+        Ok(Planned::Done(match updated(path, &before.text, &update, store.now(), source)? {
             Some(splices) => {
-                let text = spliced(&before, &splices);
+                let text = Splice::all_of_text(&splices, &before.text);
                 let memory = Memory::read(path, &text)?;
                 plan.edit(path, &before, splices, indexed(&memory));
                 is_expired(&memory)
@@ -124,13 +124,13 @@ pub(super) fn create_file(
 ) -> Result<Warnings, Error> {
     let text = text_of_person(path, text, store.now())?;
     let indexed = indexed(&Memory::read(path, &text)?);
-    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, CommitMode::Once, |plan| {
         if let Some(before) = store.memory(path)? {
             mend(plan, path, &before);
-            return Ok(Err(Error::file_exists(path)));
+            return Ok(Planned::Refused(Error::file_exists(path)));
         }
         plan.create(path, text.clone(), indexed);
-        Ok(Ok(()))
+        Ok(Planned::Done(()))
     })?;
     Ok(warnings)
 }
@@ -147,14 +147,14 @@ pub(super) fn replace_file(
     text: &str,
     version: &str,
 ) -> Result<Warnings, Error> {
-    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, CommitMode::Once, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+            return Ok(Planned::Refused(store.with_others(Error::no_memory_at(path))));
         };
         if before.version != version {
             mend(plan, path, &before);
-            return Ok(Err(Error::changed_since(path)));
+            return Ok(Planned::Refused(Error::changed_since(path)));
         }
         let text = edited_text(path, &before.text, text, store.now())?;
         let indexed = indexed(&Memory::read(path, &text)?);
@@ -164,7 +164,7 @@ pub(super) fn replace_file(
             let splice = Splice { range: 0..before.text.len(), inserts: text.into_bytes() };
             plan.edit(path, &before, vec![splice], indexed);
         }
-        Ok(Ok(()))
+        Ok(Planned::Done(()))
     })?;
     Ok(warnings)
 }
@@ -175,13 +175,13 @@ pub(super) fn replace_file(
 ///
 /// `MEMORY_NOT_FOUND`.
 pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warnings, Error> {
-    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, CommitMode::Once, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+            return Ok(Planned::Refused(store.with_others(Error::no_memory_at(path))));
         };
         plan.delete(path, before.version);
-        Ok(Ok(()))
+        Ok(Planned::Done(()))
     })?;
     Ok(warnings)
 }
@@ -196,16 +196,16 @@ pub(super) fn move_memory(
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<Warnings, Error> {
-    let ((), warnings) = change(store, Order::Intent("move_memory"), |plan| {
+    let ((), warnings) = change(store, CommitMode::WithIntent("move_memory"), |plan| {
         let Some(before) = store.memory(from)? else {
-            return Ok(Err(store.with_others(Error::no_memory_at(from))));
+            return Ok(Planned::Refused(store.with_others(Error::no_memory_at(from))));
         };
         if from == to || store.memory(to)?.is_some() {
-            return Ok(Err(Error::destination_exists(to)));
+            return Ok(Planned::Refused(Error::destination_exists(to)));
         }
         let memory = Memory::read(from, &before.text)?;
         plan.rename(from, to, before.version, indexed(&memory))?;
-        Ok(Ok(()))
+        Ok(Planned::Done(()))
     })?;
     Ok(warnings)
 }
@@ -217,9 +217,4 @@ fn mend(plan: &mut Plan<'_>, path: &MemoryPath, text: &Text) {
         Ok(memory) => plan.index(path, indexed(&memory)),
         Err(_) => plan.mend(&path.category()),
     }
-}
-
-pub(super) fn spliced(before: &Text, splices: &[Splice]) -> String {
-    let bytes = Splice::all(splices, before.text.clone().into_bytes()).unwrap_or_default();
-    String::from_utf8(bytes).unwrap_or_default()
 }
