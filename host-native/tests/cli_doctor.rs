@@ -188,12 +188,21 @@ fn the_server_of_a_client_is_asked() {
         (server("401 Unauthorized"), 0, "which answers and wants a token"),
         (server("404 Not Found"), 1, "which answers with status 404"),
         (format!("http://{free}/mcp"), 1, "which does not answer"),
+        (
+            "http://u:a/SECRET@127.0.0.1:99999/mcp?key=SECRET".into(),
+            1,
+            "which is no URL of a server",
+        ),
+        ("//u:SECRET@127.0.0.1/mcp".into(), 1, "which is no URL of a server"),
+        ("http://127.0.0.1:8O80/mcp".into(), 1, "which is no URL of a server"),
+        ("{env:MEMORY_URL}".into(), 0, "with a variable of the client"),
     ] {
         let scene = Scene::new();
         let settings = json!({"mcpServers": {"agent-memory": {"type": "http", "url": url}}});
         fs::write(scene.path(".claude.json"), settings.to_string()).expect("a configuration");
         let report = scene.doctor(&[], exit);
         assert!(line(&report, "Claude Code uses").contains(says), "{report}");
+        assert!(!report.contains("SECRET"), "{report}");
     }
 }
 

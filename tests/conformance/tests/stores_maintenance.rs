@@ -158,12 +158,16 @@ fn forget(storage: &InMemoryStorage, arguments: Value) -> Value {
 
 #[test]
 fn a_text_or_a_memory_is_forgotten_in_records_that_were_set_aside() {
-    let contents = "The key\r\nis hunter2.";
-    let create = json!({"create": {"path": "b/key.md", "contents": contents, "after": ""}});
-    let record = json!({"tool": "import_memories", "steps": [create]}).to_string();
+    let contents = "The key\r\nis hunter2.\nextra";
+    let create = json!({"create": {"path": "b/key.md", "contents": contents, "after": "1f4e"}});
+    let index = json!({"create": {"path": "b/index.yaml", "contents": "", "after": "1f4e"}});
+    let record = json!({"tool": "import_memories", "steps": [create, index]}).to_string();
     for (arguments, is_found) in [
         (json!({"text": "key\nis hunter2"}), true),
         (json!({"text": "key is hunter2"}), false),
+        (json!({"text": "nextra"}), false),
+        (json!({"text": "create"}), false),
+        (json!({"text": "1f4e"}), false),
         (json!({"path": "b/key", "store": "team"}), true),
         (json!({"path": "key", "store": "team"}), false),
     ] {
@@ -175,6 +179,15 @@ fn a_text_or_a_memory_is_forgotten_in_records_that_were_set_aside() {
         let found = answer["found"][0]["path"].as_str();
         assert_eq!(found, is_found.then_some("set-aside/1.json"), "{arguments}: {answer}");
     }
+    let other = json!({"create": {"path": "b/other.md", "contents": "Other", "after": "1f4e"}});
+    let record = json!({"tool": "import_memories", "steps": [create, other]}).to_string();
+    let storage = storage();
+    put(&storage, "b/key.md", "The key");
+    storage.put(&team(), Area::Bookkeeping, "set-aside/1.json", record);
+    let answer = forget(&storage, json!({"path": "b/key", "store": "team"}));
+    assert_eq!(storage.documents(&team(), Area::Bookkeeping).len(), 1, "{answer}");
+    let left = answer["left"][0].as_str().expect("a text");
+    assert!(left.contains("`set-aside/1.json`") && left.contains("other memories"), "{answer}");
 }
 
 #[test]

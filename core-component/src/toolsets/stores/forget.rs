@@ -9,13 +9,13 @@ use super::index::indexed;
 use super::intent;
 use super::memory::Memory;
 use super::operations::remove_memory;
-use super::path::{CategoryPath, MemoryPath};
+use super::path::{CategoryPath, INDEX, MemoryPath};
 use super::place::{COLLECTION, LABEL};
 use super::removal::{remove_from_index, remove_from_memory};
 use super::search::owner;
 use super::store::{Store, names};
 use super::walk::{Files, files};
-use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Removal, Wanted, in_json};
+use crate::forget::{Forgetting, Found, IN_GIT, NO_WORK_LEFT, Removal, Wanted, in_json, ranges_of};
 use crate::index;
 use crate::names::StoreName;
 use crate::storage::{Area, Change, MAX_DOCUMENT_BYTES, Place, Splice};
@@ -94,8 +94,7 @@ fn forget_page(
         forgetting.remains(IN_GIT);
         forgetting.add(Found::at(owner(store.name), path.to_string()));
     }
-    let quoted = Value::from(path.file()).to_string();
-    forget_records(store, &quoted, forgetting)
+    forget_records(store, &Sought::File(&path.file()), forgetting)
 }
 
 fn look_through(
@@ -128,17 +127,16 @@ fn look_through(
         let done = forget_in_index(store, &category, secret, forgetting.dry_run);
         note(store, file.clone(), &file, done, forgetting);
     }
-    forget_records(store, &in_json(secret), forgetting)
+    forget_records(store, &Sought::Text(secret), forgetting)
 }
 
-/// Notes the intent records that have a text, and deletes them except in a dry run. `text` is in JSON's
-/// escaped form.
+/// Notes the intent records that have what is sought, and deletes them except in a dry run.
 fn forget_records(
     store: &Store<'_>,
-    text: &str,
+    sought: &Sought<'_>,
     forgetting: &mut Forgetting<'_>,
 ) -> Result<(), Error> {
-    for (path, version) in records_with(store, text, forgetting)? {
+    for (path, version) in records_with(store, sought, forgetting)? {
         if !forgetting.dry_run {
             let change =
                 Change::Delete { area: Area::Bookkeeping, path: path.clone(), expects: version };
@@ -147,6 +145,77 @@ fn forget_records(
         forgetting.add(Found::at(owner(store.name), path));
     }
     Ok(())
+}
+
+/// What an intent record is searched for.
+enum Sought<'a> {
+    Text(&'a str),
+    /// The path of a file.
+    File(&'a str),
+}
+
+impl Sought<'_> {
+    fn in_record(&self, contents: &[u8]) -> Match {
+        let record: Result<Value, _> = serde_json::from_slice(contents);
+        match (self, record) {
+            (Self::Text(text), Ok(record)) => {
+                let has_it = |(_, value): &(&str, &str)| !ranges_of(text, value).is_empty();
+                if texts_of(&record).iter().any(has_it) { Match::Whole } else { Match::None }
+            }
+            // No call has written such a record.
+            (Self::Text(text), Err(_)) => {
+                let contents = String::from_utf8_lossy(contents);
+                let has_it = contents.contains(text) || contents.contains(&in_json(text));
+                if has_it { Match::Whole } else { Match::None }
+            }
+            (Self::File(file), Ok(record)) => {
+                let paths = texts_of(&record).into_iter().filter(|(key, _)| PATHS.contains(key));
+                let memories = paths.filter(|(_, path)| !is_index(path));
+                let (same, others): (Vec<_>, Vec<_>) = memories.partition(|(_, path)| path == file);
+                match (same.is_empty(), others.is_empty()) {
+                    (true, _) => Match::None,
+                    (false, true) => Match::Whole,
+                    (false, false) => Match::BesideOthers,
+                }
+            }
+            (Self::File(_), Err(_)) => Match::None,
+        }
+    }
+}
+
+/// The part of a record that has to go.
+enum Match {
+    None,
+    Whole,
+    /// One memory, but the record also has others.
+    BesideOthers,
+}
+
+/// The keys of paths in a record.
+const PATHS: [&str; 3] = ["path", "from", "to"];
+
+/// The keys in a record whose values are no texts of a user.
+const OF_FORMAT: [&str; 3] = ["tool", "before", "after"];
+
+fn is_index(path: &str) -> bool {
+    path.rsplit('/').next() == Some(INDEX)
+}
+
+/// The texts and paths in a record, with their keys.
+fn texts_of(record: &Value) -> Vec<(&str, &str)> {
+    match record {
+        Value::Object(fields) => {
+            let of_fields = fields.iter().flat_map(|(key, value)| match value {
+                Value::String(text) if !OF_FORMAT.contains(&key.as_str()) => {
+                    vec![(key.as_str(), text.as_str())]
+                }
+                value => texts_of(value),
+            });
+            of_fields.collect()
+        }
+        Value::Array(items) => items.iter().flat_map(texts_of).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Whether the document has the text at a place where it can be removed. Also a message about other
@@ -222,12 +291,11 @@ fn forget_in_index(
     Ok((true, left))
 }
 
-/// Returns the paths and versions of the intent records that have the text: those that were set aside
-/// and, in a dry run, that of an interrupted call. An escaped line feed in `text`
-/// also stands for an escaped CRLF.
+/// Returns the paths and versions of the intent records that have what is sought: those that were set
+/// aside and, in a dry run, that of an interrupted call.
 fn records_with(
     store: &Store<'_>,
-    text: &str,
+    sought: &Sought<'_>,
     forgetting: &mut Forgetting<'_>,
 ) -> Result<Vec<(String, String)>, Error> {
     let aside = store.tree.list(Area::Bookkeeping, SET_ASIDE)?.unwrap_or_default();
@@ -242,12 +310,17 @@ fn records_with(
                 continue;
             }
         };
-        let has_it = |contents: &[u8]| {
-            let contents = String::from_utf8_lossy(contents);
-            contents.contains(text) || contents.replace(r"\r\n", r"\n").contains(text)
-        };
-        if let Some(document) = document.filter(|document| has_it(&document.contents)) {
-            found.push((path, document.version));
+        let Some(document) = document else { continue };
+        match sought.in_record(&document.contents) {
+            Match::None => {}
+            // The call will be completed.
+            Match::BesideOthers if path == intent::PATH => {}
+            Match::Whole => found.push((path, document.version)),
+            Match::BesideOthers => forgetting.leave(format!(
+                "`{path}` of store `{}` has it beside other memories of an interrupted call: keep what \
+                 you need of them, and delete it",
+                store.name
+            )),
         }
     }
     Ok(found)

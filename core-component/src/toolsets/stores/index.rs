@@ -161,10 +161,14 @@ impl Index {
         text: &str,
         wanted: &Wanted,
     ) -> Result<Vec<Splice>, YamlError> {
+        let form = "the index has a form that cannot be changed here".to_owned();
+        let form = || YamlError { line: 1, message: form.clone() };
         let Some(root) = &self.root else {
             let lines = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             let inserts = format!("{lines}{}", new_text(category, wanted)).into_bytes();
-            return Ok(vec![Splice { range: text.len()..text.len(), inserts }]);
+            let splices = vec![Splice { range: text.len()..text.len(), inserts }];
+            // Lines may not be added to a `null`.
+            return says(category, text, &splices, wanted).then_some(splices).ok_or_else(form);
         };
         let mut editor = Editor::new(text);
         self.set_values(&mut editor, wanted);
@@ -181,12 +185,10 @@ impl Index {
         }
         // In YAML's flow style (`[a, b]`), the splices for new items and for new values overlap. So
         // the values are changed first, and then the items of the changed text.
-        let form = "the index has a form that cannot be changed here".to_owned();
-        let form = || YamlError { line: 1, message: form.clone() };
         let mut editor = Editor::new(text);
         self.set_values(&mut editor, wanted);
         let with_values = editor.finish().ok_or_else(form)?;
-        let again = Self::read(category, &with_values)?;
+        let again = Self::read(category, &with_values).map_err(|_| form())?;
         let mut editor = Editor::new(&with_values);
         again.change_lists(&mut editor, again.root.as_ref().ok_or_else(form)?, category, wanted);
         let inserts = editor.finish().ok_or_else(form)?.into_bytes();
@@ -408,6 +410,11 @@ mod tests {
             assert_eq!(changed(empty, &wanted(&[("b", None)], &[])), new, "{empty:?}");
         }
         assert_eq!(changed("# c", &wanted(&[("b", None)], &[])), format!("# c\n{new}"));
+        for null in ["~\n", "null # c", "--- ~", "---\n..."] {
+            let index = Index::read(&CategoryPath::ROOT, null).expect(null);
+            let changed = index.change(&CategoryPath::ROOT, null, &wanted(&[("b", None)], &[]));
+            assert!(changed.is_err(), "{null:?}");
+        }
     }
 
     #[test]

@@ -100,8 +100,8 @@ fn finding(client: Client, directories: &Directories) -> Finding {
 }
 
 fn finding_of_url(title: &str, url: &str) -> Finding {
-    let shown = without_password(url);
-    if url.contains('$') {
+    let shown = without_secrets(url);
+    if url.contains(['$', '{']) {
         return Finding::good(
             ABOUT,
             format!("{title} uses {shown}, with a variable of the client"),
@@ -128,12 +128,15 @@ fn unexpanded(argument: &str) -> Option<(&str, &'static str)> {
     path_mistake(value).filter(|_| has_variable && may_be_path).map(|mistake| (value, mistake))
 }
 
-/// A URL without its user name and password.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
+/// A URL without the parts that can have a secret: the user name, the password and the query. In a URL of
+/// wrong form, these end with the last `@`.
+fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (_, None) => url.to_owned(),
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        (None, Some((_, rest))) => rest.to_owned(),
+    }
 }
 
 /// Runs a program, and returns the first line that it prints. Does not wait for a process that the

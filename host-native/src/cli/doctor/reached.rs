@@ -3,7 +3,8 @@
 use crate::outbound::agent;
 use serde_json::json;
 use std::time::Duration;
-use ureq::http::StatusCode;
+use ureq::Error;
+use ureq::http::{StatusCode, Uri};
 
 /// How long a server may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -16,6 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// If there is no such server: what is wrong.
 pub(super) fn asked(url: &str) -> Result<&'static str, String> {
+    if !is_of_http(url) {
+        return Err("is no URL of a server over HTTP".to_owned());
+    }
     let initialize = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
@@ -30,7 +34,20 @@ pub(super) fn asked(url: &str) -> Result<&'static str, String> {
         Ok(status) if status.is_success() => Ok("answers"),
         Ok(StatusCode::UNAUTHORIZED) => Ok("answers and wants a token"),
         Ok(status) => Err(format!("answers with status {}", status.as_u16())),
-        Err(ureq::Error::Timeout(_)) => Err("does not answer in time".to_owned()),
-        Err(error) => Err(format!("does not answer: {error}")),
+        Err(Error::Timeout(_)) => Err("does not answer in time".to_owned()),
+        Err(Error::HostNotFound) => Err("has a host that is not found".to_owned()),
+        Err(Error::Io(error)) => Err(format!("does not answer: {error}")),
+        // The text of another error can have the URL, with its password.
+        Err(_) => Err("does not answer in HTTP".to_owned()),
     }
+}
+
+/// Whether this is a URL of a server over HTTP. A port that is no number would count as left out.
+fn is_of_http(url: &str) -> bool {
+    let Ok(uri) = url.parse::<Uri>() else { return false };
+    let Some(authority) = uri.authority() else { return false };
+    let place = authority.as_str().rsplit('@').next().unwrap_or_default();
+    matches!(uri.scheme_str(), Some("http" | "https"))
+        && !authority.host().is_empty()
+        && (place == authority.host() || authority.port_u16().is_some())
 }

@@ -4,7 +4,9 @@ use super::calendar::{Days, Unit, latest_weekday, of_year, weekday_of};
 use super::named::{Named, year_after};
 use super::reader::{iso, named_weekday, phrase};
 use super::token::{Token, is_one_of};
-use super::words::{AND, ARTICLES, BOTH, LAST, LAST_AFTER, OTHER, OTHER_AFTER, RANGE, SINCE, TO};
+use super::words::{
+    AND, ARTICLES, BOTH, DASHES, LAST, LAST_AFTER, OTHER, OTHER_AFTER, RANGE, SINCE, TO,
+};
 use crate::time::Date;
 
 /// One end of a range, as a question names it.
@@ -26,7 +28,7 @@ pub(super) fn range(tokens: &[Token], at: usize, today: Date) -> Option<(Option<
     let is_opened = is_one_of(opening, RANGE) || is_one_of(opening, SINCE);
     let (first, length) = End::read(&tokens[at..], opening, is_opened)?;
     let to = at + length;
-    let is_dash = matches!(tokens[to - 1].gap.trim_matches(['.', ' ']), "-" | "–");
+    let is_dash = DASHES.contains(&tokens[to - 1].gap.trim_matches(['.', ' ']));
     let is_word =
         is_one_of(tokens.get(to), TO) || is_one_of(opening, BOTH) && is_one_of(tokens.get(to), AND);
     if !is_dash && !is_word {
@@ -51,8 +53,7 @@ pub(super) fn range(tokens: &[Token], at: usize, today: Date) -> Option<(Option<
     }
     let is_bare = |end: End| matches!(end, End::Day(_, None));
     // A bare number is often something else, as in "from March 5 to 12 customers".
-    let is_sure =
-        if is_bare(first) { is_opened || is_dash } else { !is_bare(last) || ends(rest, is_dash) };
+    let is_sure = is_bare(first) || !is_bare(last) || ends(rest, is_dash);
     // So is a year.
     let is_count = length == 1 && rest[0].year().is_some() && rest[0].counts(rest.get(1));
     if !is_sure || is_count {

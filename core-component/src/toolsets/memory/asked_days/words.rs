@@ -257,6 +257,9 @@ pub(super) const RANGE: &[&str] =
 pub(super) const TO: &[&str] =
     &["to", "through", "until", "till", "bis", "au", "al", "hasta", "jusqu"];
 
+/// Dashes between the ends of a range, also those that only look like one.
+pub(super) const DASHES: &[&str] = &["-", "\u{2010}", "\u{2011}", "\u{2012}", "–", "—", "\u{2212}"];
+
 /// Words between the ends of a range, but only after a word of [`BOTH`].
 pub(super) const AND: &[&str] = &["and", "und", "et", "y"];
 
