@@ -14,7 +14,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
-use std::os::fd::IntoRawFd;
+use std::io::PipeReader;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,9 +35,10 @@ pub(crate) struct Memory {
     messages: Arc<Messages>,
     log: Dispatch,
     given_up: Notify,
-    /// The file descriptor from which a byte can be read when messages wait. The package closes it.
+    /// The end of a pipe from which a byte can be read when messages wait: a file descriptor, or on Windows
+    /// a handle. The package closes it.
     #[pyo3(get)]
-    signal: i32,
+    signal: i64,
     lists: [String; 5],
 }
 
@@ -230,13 +231,12 @@ impl Drop for Memory {
     }
 }
 
-/// Opens a memory. Also returns its messages, the receiver of its log, and the file descriptor of the
-/// signal.
+/// Opens a memory. Also returns its messages, the receiver of its log, and the signal.
 fn open(
     allow: Vec<PathBuf>,
     options: &str,
     functions: Functions,
-) -> PyResult<(Open, Arc<Messages>, Dispatch, i32)> {
+) -> PyResult<(Open, Arc<Messages>, Dispatch, i64)> {
     let no_threads =
         |error: std::io::Error| errors::coded("component", &format!("no threads: {error}"));
     let (messages, signal) = Messages::new().map_err(no_threads)?;
@@ -252,7 +252,19 @@ fn open(
         .build()
         .map_err(no_threads)?;
     let open = Open { memory, runtime, in_progress: watch::Sender::new(()) };
-    Ok((open, messages, log, signal.into_raw_fd()))
+    Ok((open, messages, log, given_away(signal)))
+}
+
+/// The file descriptor of the end of a pipe, which its user closes.
+#[cfg(unix)]
+fn given_away(end: PipeReader) -> i64 {
+    i64::from(std::os::fd::IntoRawFd::into_raw_fd(end))
+}
+
+/// The handle of the end of a pipe, which its user closes.
+#[cfg(windows)]
+fn given_away(end: PipeReader) -> i64 {
+    std::os::windows::io::IntoRawHandle::into_raw_handle(end) as i64
 }
 
 /// A message for the package: its kind, its number and its contents.

@@ -129,7 +129,7 @@ class Handle:
 
 def _take_messages(native: _native.Memory, of: weakref.ref[Handle]) -> None:
     """Takes the messages of a memory until it is closed. `of` is a weak reference, so the memory can be collected."""
-    signal, has_ended = native.signal, False
+    signal, has_ended = _descriptor(native.signal), False
     while not has_ended:
         os.read(signal, 64)
         messages, has_ended = native.take()
@@ -143,6 +143,15 @@ def _take_messages(native: _native.Memory, of: weakref.ref[Handle]) -> None:
                 sys.excepthook(*sys.exc_info())
         del handle
     os.close(signal)
+
+
+def _descriptor(signal: int) -> int:
+    """The file descriptor of a memory's signal. On Windows the signal is a handle."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.open_osfhandle(signal, os.O_RDONLY)
+    return signal
 
 
 def _ask_function(native: _native.Memory, number: int, kind: str, function: Function, arguments: Any) -> None:
