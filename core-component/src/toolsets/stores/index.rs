@@ -430,7 +430,7 @@ mod tests {
             let wanted = wanted(memories, &[]);
             let changed = index.change(&category, text, &wanted);
             assert_eq!(changed.is_ok(), is_changed, "{memories:?}: {changed:?}");
-            let is_right = |splices| says(&category, text, &splices, &wanted);
+            let is_right = |splices: Vec<Splice>| says(&category, text, &splices, &wanted);
             assert!(changed.is_err() || changed.is_ok_and(is_right), "{memories:?}");
         }
     }
