@@ -21,6 +21,7 @@ mod derived_key;
 mod documents;
 mod ending;
 mod error;
+mod known;
 mod lock;
 mod outcome;
 mod places;

@@ -1,33 +1,11 @@
 //! The places of a database: those of groups are rows of a table.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use agent_memory_storage::{Error, ErrorCode, path};
 use tokio_postgres::Row;
 
 use super::query::Parameter;
 use super::server::Server;
 use super::single::InsertError;
-
-/// A cache of the keys of existing places of groups. Places are never removed, so it never becomes
-/// wrong.
-#[derive(Debug, Default)]
-pub(crate) struct Known(Mutex<BTreeSet<String>>);
-
-impl Known {
-    fn has(&self, key: &str) -> bool {
-        self.keys().contains(key)
-    }
-
-    fn add(&self, key: String) {
-        self.keys().insert(key);
-    }
-
-    fn keys(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Server {
     /// The names of the places with a label, in byte order.

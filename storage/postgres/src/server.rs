@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::places::Known;
+use super::known::Known;
 use super::pool::{Connection, Pool};
 use super::url::DatabaseUrl;
 

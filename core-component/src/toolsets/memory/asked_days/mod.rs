@@ -6,6 +6,7 @@
 mod calendar;
 mod japanese;
 mod named;
+mod phrases;
 mod range;
 mod reader;
 mod token;

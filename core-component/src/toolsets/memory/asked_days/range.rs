@@ -2,7 +2,7 @@
 
 use super::calendar::{Days, Unit, latest_weekday, of_year, weekday_of};
 use super::named::{Named, year_after};
-use super::reader::{iso, named_weekday, phrase};
+use super::phrases::{iso, named_weekday, phrase};
 use super::token::{Token, is_one_of};
 use super::words::{
     AND, ARTICLES, BOTH, DASHES, LAST, LAST_AFTER, OTHER, OTHER_AFTER, RANGE, SINCE, TO,
