@@ -240,7 +240,7 @@ class Records(Toolset):
 
         Arguments:
 
-        type: `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
+        type: `core` fact, `learning` lesson, or finished `task`.
         content: The memory.
         agent_id: Default `default`.
         category: Such as `preference`.
@@ -1383,7 +1383,7 @@ class AsyncRecords(AsyncToolset):
 
         Arguments:
 
-        type: `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
+        type: `core` fact, `learning` lesson, or finished `task`.
         content: The memory.
         agent_id: Default `default`.
         category: Such as `preference`.

@@ -571,7 +571,7 @@ class AddRecentTaskOutput(_AddRecentTaskOutput, total=False):
 class StoreMemoryInput(TypedDict, total=False):
     """The input of `store_memory`."""
 
-    #: `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
+    #: `core` fact, `learning` lesson, or finished `task`.
     type: Literal["core", "learning", "task"]
 
     #: The memory.

@@ -19,7 +19,7 @@ pub(super) struct StoreMemory;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Store a memory")]
 pub(super) struct Input {
-    /// `core`: a lasting fact, `learning`: a lesson, `task`: finished work.
+    /// `core` fact, `learning` lesson, or finished `task`.
     #[serde(rename = "type")]
     kind: Option<Kind>,
     /// The memory.
