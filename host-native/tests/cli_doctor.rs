@@ -7,7 +7,7 @@ use process::{Repository, agent_memory};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
 use std::path::PathBuf;
 use std::process::Output;
 use std::time::Duration;
@@ -175,6 +175,9 @@ fn server(status: &'static str) -> String {
             let answer =
                 format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
             let _ = stream.write_all(answer.as_bytes());
+            // A connection that is closed before all of the request was read is reset.
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
     });
     url

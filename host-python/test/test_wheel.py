@@ -13,9 +13,8 @@ from pathlib import Path
 from scratch import ROOT
 
 #: The aim is 11.5 MB. Of these, the HTTP server takes 0.5 MB, the toolsets `files` and `items` 0.5 MB
-#: each, the set-up of clients and the code that forgets 0.25 MB each, and ranges
-#: of days with what `doctor` asks a server 0.05 MB. The size differs a little
-#: with the path of the build.
+#: each, the set-up of clients and the code that forgets 0.25 MB each, and ranges of days with what
+#: `doctor` asks a server 0.05 MB. The size differs a little with the path of the build.
 MAX_BYTES = 12_900_000
 
 

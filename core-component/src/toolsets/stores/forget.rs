@@ -147,7 +147,7 @@ fn forget_records(
     Ok(())
 }
 
-/// What an intent record is searched for.
+/// The text or the file for which intent records are searched.
 enum Sought<'a> {
     Text(&'a str),
     /// The path of a file.
@@ -194,7 +194,7 @@ enum Match {
 /// The keys of paths in a record.
 const PATHS: [&str; 3] = ["path", "from", "to"];
 
-/// The keys in a record whose values are no texts of a user.
+/// The keys of a record whose values the program makes.
 const OF_FORMAT: [&str; 3] = ["tool", "before", "after"];
 
 fn is_index(path: &str) -> bool {

@@ -9,13 +9,13 @@ use ureq::http::{StatusCode, Uri};
 /// How long a server may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks the server at a URL for MCP. Returns what it does with the question.
+/// Sends an `initialize` of MCP to the server at a URL. Returns what the server does with it.
 ///
-/// The question has no token: the variable that has it may be set for the client alone.
+/// The request has no token: the variable that has it may be set for the client alone.
 ///
 /// # Errors
 ///
-/// If there is no such server: what is wrong.
+/// A message that says what is wrong, if there is no such server.
 pub(super) fn asked(url: &str) -> Result<&'static str, String> {
     if !is_of_http(url) {
         return Err("is no URL of a server over HTTP".to_owned());
@@ -42,7 +42,8 @@ pub(super) fn asked(url: &str) -> Result<&'static str, String> {
     }
 }
 
-/// Whether this is a URL of a server over HTTP. A port that is no number would count as left out.
+/// Whether this is a URL of a server over HTTP. The client would ask port 80 for a port that is not a
+/// number.
 fn is_of_http(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };
     let Some(authority) = uri.authority() else { return false };

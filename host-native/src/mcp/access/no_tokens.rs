@@ -1,4 +1,4 @@
-//! Without HTTP there are no tokens: the only client has all rights of the process.
+//! A program without HTTP has no tokens: its only client has all rights of the process.
 
 use super::super::server::{Request, Server};
 use crate::{AgentMemory, Caller, Reach};

@@ -61,8 +61,8 @@ impl Token {
         self.number().filter(|year| self.word.len() == 4 && YEARS.contains(year))
     }
 
-    /// Whether this number counts something, as in "2025 tests", and so is no year. A number before a word
-    /// in lower case is taken as a count.
+    /// Whether this number counts something, as in "2025 tests". Such a number is not a year. A number
+    /// before a word in lower case is taken as a count.
     pub fn counts(&self, next: Option<&Self>) -> bool {
         self.gap.starts_with(' ') && next.is_some_and(|next| !next.is_capital)
     }
