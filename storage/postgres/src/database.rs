@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use agent_memory_storage::Error;
 use agent_memory_storage::database::{Rows, Statement};
-use futures_util::future::join3;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use tokio_postgres::Client;
 
+use super::connection::Connection;
 use super::lock::Lock;
-use super::pool::Connection;
 use super::server::Server;
 use super::session::{Session, error_of_reading, nested};
 use super::state::State;
 use super::statement::Prepared;
-use super::statement_error::StatementError;
 use super::transaction::{Held, Transaction};
 
 /// The tables of a toolset, for one call at a time. Clones share their transaction.
@@ -47,7 +46,8 @@ impl Database {
         let begin = self.begin_read_only("READ COMMITTED");
         let begin = begin.as_str();
         let query = |mut connection: Connection| async move {
-            let rows = query_alone(&mut connection, begin, prepared, max_rows);
+            let query = async |client: &Client| prepared.rows(client, max_rows).await;
+            let rows = connection.transact(begin, query);
             let rows = self.0.bounded(self.0.patience(1), rows).await;
             (connection, rows)
         };
@@ -101,8 +101,7 @@ impl Database {
             let session = &session;
             let begin = begin.as_str();
             let begin = |mut connection: Connection| async move {
-                connection.in_transaction = true;
-                let begun = connection.client().batch_execute(begin);
+                let begun = connection.begin(begin);
                 let begun = session.bounded(session.patience(1), begun).await;
                 (connection, begun)
             };
@@ -154,27 +153,4 @@ impl Database {
     fn begin_read_only(&self, isolation: &str) -> String {
         format!("BEGIN ISOLATION LEVEL {isolation} READ ONLY; {}", self.0.settings())
     }
-}
-
-/// Runs a query in its own transaction, in one round trip.
-async fn query_alone(
-    connection: &mut Connection,
-    begin: &str,
-    prepared: &Prepared,
-    max_rows: u32,
-) -> Result<Rows, StatementError> {
-    connection.in_transaction = true;
-    let client = connection.client();
-    let sent = join3(
-        client.batch_execute(begin),
-        prepared.rows(client, max_rows),
-        client.batch_execute("COMMIT"),
-    );
-    let (begun, rows, ended) = sent.await;
-    // After an error, COMMIT rolls back.
-    connection.in_transaction = ended.is_err();
-    begun?;
-    let rows = rows?;
-    ended?;
-    Ok(rows)
 }

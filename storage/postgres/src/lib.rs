@@ -15,6 +15,7 @@
 //! PgBouncer in transaction mode may be between this program and the database.
 
 mod commit;
+mod connection;
 mod database;
 mod derived;
 mod derived_key;

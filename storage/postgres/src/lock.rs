@@ -8,7 +8,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::time::Instant;
 use tokio_postgres::Row;
 
-use super::pool::Connection;
+use super::connection::Connection;
 use super::query::{self, Parameter, literal};
 use super::server::Server;
 use super::state::State;
@@ -73,10 +73,9 @@ impl Lock {
     async fn begin(&self, idle: Option<Connection>) -> Result<Connection, Error> {
         let deadline = Instant::now() + self.wait;
         let begin = |mut connection: Connection| async move {
-            connection.in_transaction = true;
             let left = deadline.saturating_duration_since(Instant::now());
             let statements = self.statements(left);
-            let begun = connection.client().batch_execute(&statements);
+            let begun = connection.begin(&statements);
             let begun = answered(left + self.patience(), begun).await;
             (connection, begun)
         };

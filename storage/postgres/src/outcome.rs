@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode, MAY_STAND};
-use futures_util::future::join3;
+use futures_util::future::join;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Client;
 
@@ -66,18 +66,13 @@ impl Lock {
         let key = format!("{high:016x}{low:016x}");
         let sql = "INSERT INTO agent_memory.calls (tenant, key, made) VALUES ($1, $2, true)";
         let parameters = [Parameter::integer(self.server.tenant()), Parameter::text(key.as_str())];
-        let client = connection.client();
-        let sent = join3(
-            self.store_key(client),
-            query::execute(client, sql, &parameters),
-            client.batch_execute("COMMIT"),
-        );
-        let sent = timeout(self.patience(), sent).await;
-        match sent.map(|(stored, put, committed)| stored.and(put).and(committed)) {
-            Ok(Ok(())) => {
-                connection.in_transaction = false;
-                *state = State::Released(Some(connection));
-            }
+        let insert = async |client: &Client| {
+            let inserted =
+                join(self.store_key(client), query::execute(client, sql, &parameters)).await;
+            inserted.0.and(inserted.1)
+        };
+        match timeout(self.patience(), connection.commit_after(insert)).await {
+            Ok(Ok(_)) => *state = State::Released(Some(connection)),
             Err(_) => {
                 connection.give_up();
                 find_out(&self.server, &key).await?;

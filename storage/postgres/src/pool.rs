@@ -1,7 +1,6 @@
 //! The connections to a database, and the queues in front of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode, UNCHANGED};
 use tokio::runtime::Handle;
@@ -9,13 +8,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{Client, Config, NoTls};
 
+use super::connection::Connection;
 use super::error::{is_lost, network_error, silent, storage_error};
 use super::statement_error::StatementError;
 use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
-
-/// How long a transaction may take to be rolled back.
-pub(crate) const ROLLBACK_TIME: Duration = Duration::from_secs(1);
 
 /// A bounded number of connections.
 ///
@@ -70,7 +67,7 @@ impl Pool {
             Some(client) => client,
             None => self.connect().await?,
         };
-        Ok(Connection { lent: Some((client, permit)), pool: self.clone(), in_transaction: false })
+        Ok(Connection::new(client, permit, self.clone()))
     }
 
     /// Does work on `first`, or on a free connection, and returns the connection, too. If the
@@ -106,6 +103,11 @@ impl Pool {
         }
     }
 
+    /// Runs work on the runtime of the connections.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.handle.spawn(work);
+    }
+
     fn take_idle(&self) -> Option<Client> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         std::iter::from_fn(|| idle.pop()).find(|client| !client.is_closed())
@@ -116,14 +118,15 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn keep(&self, client: Client) {
+    /// Keeps a connection for later work, unless it is closed.
+    pub fn keep(&self, client: Client) {
         if !client.is_closed() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
         }
     }
 
     /// Asks the server to end the statement of a client, then closes the connection.
-    async fn give_up(&self, client: Client) {
+    pub async fn give_up(&self, client: Client) {
         let cancel = client.cancel_token();
         let cancelled = async {
             match &self.tls {
@@ -197,67 +200,6 @@ async fn free(all: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePerm
     Ok(permit.expect("it is never closed"))
 }
 
-/// A connection that only its owner uses. Dropping it rolls back an open transaction and returns the
-/// connection to the pool.
-pub(crate) struct Connection {
-    lent: Option<(Client, OwnedSemaphorePermit)>,
-    pool: Arc<Pool>,
-    /// Whether a transaction may be open. If so, dropping the connection rolls it back.
-    pub in_transaction: bool,
-}
-
-impl Connection {
-    pub fn client(&self) -> &Client {
-        &self.lent.as_ref().expect("lent until it is dropped").0
-    }
-
-    /// Closes the connection.
-    pub fn close(mut self) {
-        self.lent = None;
-    }
-
-    /// Ends the use of a connection on which a statement failed: closes one that was lost or may still run
-    /// a statement, and otherwise rolls back an open transaction. Returns the error for the caller.
-    pub fn end(self, failed: StatementError) -> Error {
-        match &failed {
-            StatementError::Database(error) if is_lost(error) => self.close(),
-            StatementError::Stopped(_) => self.give_up(),
-            StatementError::Database(_) | StatementError::Refused(_) => drop(self),
-        }
-        failed.error()
-    }
-
-    /// Closes the connection, and asks the server to end its statement. Until that is done, the
-    /// connection counts as in use.
-    pub fn give_up(mut self) {
-        let Some((client, permit)) = self.lent.take() else { return };
-        let pool = self.pool.clone();
-        self.pool.handle.spawn(async move {
-            pool.give_up(client).await;
-            drop(permit);
-        });
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        let Some((client, permit)) = self.lent.take() else { return };
-        if !self.in_transaction {
-            self.pool.keep(client);
-            return;
-        }
-        let pool = self.pool.clone();
-        self.pool.handle.spawn(async move {
-            match timeout(ROLLBACK_TIME, client.batch_execute("ROLLBACK")).await {
-                Ok(Ok(())) => pool.keep(client),
-                Ok(Err(_)) => {}
-                Err(_) => pool.give_up(client).await,
-            }
-            drop(permit);
-        });
-    }
-}
-
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Pool({})", self.url)
@@ -269,6 +211,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
     use std::thread;
+    use std::time::Duration;
 
     use super::super::server::{Options, Server};
     use super::*;

@@ -167,18 +167,17 @@ impl Server {
         self.wait(async move {
             check_encoding(&server).await?;
             let mut connection = server.connection().await?;
-            connection.in_transaction = true;
             let wait = server.statement_time();
             let begin = format!(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}; \
                  SELECT pg_advisory_xact_lock({MIGRATIONS}); SET LOCAL lock_timeout TO DEFAULT",
                 wait.as_millis().max(1)
             );
-            let client = connection.client();
-            client.batch_execute(&begin).await.map_err(|error| match error.code() {
+            connection.begin(&begin).await.map_err(|error| match error.code() {
                 Some(&SqlState::LOCK_NOT_AVAILABLE) => other_migration(wait),
                 _ => failed(error),
             })?;
+            let client = connection.client();
             let before = version(client).await?;
             let done = match before {
                 None => Migrated::Created,
@@ -199,8 +198,7 @@ impl Server {
                        ON CONFLICT (single) DO UPDATE SET version = excluded.version";
             let version = [Parameter::new(VERSION, Type::INT4)];
             query::execute(client, sql, &version).await.map_err(failed)?;
-            client.batch_execute("COMMIT").await.map_err(failed)?;
-            connection.in_transaction = false;
+            connection.commit().await.map_err(failed)?;
             Ok(done)
         })
     }

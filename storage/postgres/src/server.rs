@@ -8,8 +8,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::connection::Connection;
 use super::known::Known;
-use super::pool::{Connection, Pool};
+use super::pool::Pool;
 use super::url::DatabaseUrl;
 
 /// The minimum number of connections: one for a writer, one for readers.

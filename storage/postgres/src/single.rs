@@ -1,39 +1,24 @@
 //! Statements that run in transactions of their own.
 
 use agent_memory_storage::{Error, ErrorCode, MAY_STAND};
-use futures_util::future::join3;
 use tokio_postgres::Row;
 
+use super::connection::Connection;
 use super::error::{is_lost, slow, storage_error};
-use super::pool::Connection;
 use super::query::{self, Parameter};
 use super::server::Server;
 use super::statement_error::StatementError;
 
 impl Server {
-    /// Runs a statement in its own transaction. BEGIN, the statement and COMMIT are sent together, so
-    /// that it takes one round trip.
+    /// Runs a statement in a transaction of its own, in one round trip.
     pub(crate) async fn alone(
         &self,
         connection: &mut Connection,
         sql: &str,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, tokio_postgres::Error> {
-        connection.in_transaction = true;
-        let client = connection.client();
         let begin = format!("BEGIN; {}", self.set_tenant());
-        let (begun, rows, ended) = join3(
-            client.batch_execute(&begin),
-            query::rows(client, sql, parameters),
-            client.batch_execute("COMMIT"),
-        )
-        .await;
-        // After an error, COMMIT rolls back.
-        connection.in_transaction = ended.is_err();
-        begun?;
-        let rows = rows?;
-        ended?;
-        Ok(rows)
+        connection.transact(&begin, async |client| query::rows(client, sql, parameters).await).await
     }
 
     /// The rows of a statement that changes nothing. If the connection is found to be dead, the
@@ -127,11 +112,7 @@ impl Server {
         let sql = sql.to_owned();
         self.wait(async move {
             let mut connection = server.connection().await?;
-            // The statement may begin a transaction. If it then fails, the transaction is rolled back.
-            connection.in_transaction = true;
-            let done = connection.client().batch_execute(&sql).await;
-            connection.in_transaction = done.is_err();
-            done.map_err(|error| storage_error(&error))
+            connection.run(&sql).await.map_err(|error| storage_error(&error))
         })
     }
 }

@@ -4,8 +4,8 @@ use tokio_postgres::Client;
 
 use agent_memory_storage::Error;
 
+use super::connection::Connection;
 use super::error::rolled_back;
-use super::pool::Connection;
 use super::statement_error::StatementError;
 
 /// The connection of a lock or of a transaction, and its use.
