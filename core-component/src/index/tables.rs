@@ -18,7 +18,7 @@ pub(crate) const DATABASE: DerivedDatabase = DerivedDatabase {
 
 /// The version of the tables, of the stems, and of the texts that an entry is found by. An index of
 /// another version is built anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// The version of an index in which texts whose language cannot be detected have the stems of `usual`.
 pub(super) fn version_of(usual: Language) -> i64 {

@@ -108,7 +108,7 @@ impl Language {
 
     /// The stem of a token.
     pub fn stem<'w>(self, word: &'w str, role: Role) -> Cow<'w, str> {
-        if !matches!(role, Role::Word | Role::Part) || word.len() > MAX_STEMMED {
+        if !matches!(role, Role::Word | Role::Part | Role::Run) || word.len() > MAX_STEMMED {
             return Cow::Borrowed(word);
         }
         let first = word.as_bytes()[0];

@@ -112,7 +112,7 @@ pub(super) fn asked_words(text: &str) -> Vec<Asked> {
         (Role::Part | Role::Beginning, Some(last)) => last.parts.push((word.to_owned(), role)),
         // A word with signs, such as `C++`, replaces the word without them, `C`.
         (Role::Signed, Some(last)) => *last = Asked::new(word, role, &names),
-        (Role::Single, _) => {}
+        (Role::Run | Role::Single, _) => {}
         _ => asked.push(Asked::new(word, role, &names)),
     });
     let single = |word: char| Asked::new(&word.to_string(), Role::Single, &names);

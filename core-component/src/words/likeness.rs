@@ -2,14 +2,14 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use super::fold::fold;
+use super::fold::case_fold;
 
 /// Returns the key under which similar names are equal: the letters and digits of the name, without
 /// case, spaces, accents, punctuation, a list number at the beginning such as `1.`, `II.` or `b)`,
 /// and the Unicode form (NFC, NFD, full width). `+` and `#` after a letter stay, and a dot between
 /// digits: `C++` is not `C`, and `1.1` is not `11`.
 pub(crate) fn likeness_key(name: &str) -> String {
-    let plain = fold(&DecomposingNormalizerBorrowed::new_nfkd().normalize(name));
+    let plain = case_fold(&DecomposingNormalizerBorrowed::new_nfkd().normalize(name));
     let mut key = String::new();
     let mut rest = without_number(plain.trim_start_matches(is_sign)).chars().peekable();
     while let Some(c) = rest.next() {

@@ -14,7 +14,7 @@ pub(crate) use likeness::likeness_key;
 pub(crate) use plain::{is_letter, plain};
 pub(crate) use tokens::{Role, each_token, is_han, is_in_pairs, is_of_syllable};
 
-/// Returns the words of a text in order, case-folded: letters and digits with their marks, divided
+/// Returns the words of a text in order, folded: letters and digits with their marks, divided
 /// at the word boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -84,17 +84,47 @@ fn ascii_words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether each wanted word is a word of the text or the beginning of a word. The wanted words must
-/// be folded, as [`words`] returns them.
+/// Returns the words that a search asks for. The name of a language or product with signs, such as
+/// `C++`, is one word with its signs.
+pub(crate) fn wanted_words(asked: &str) -> Vec<String> {
+    let mut wanted = words(asked);
+    each_token(asked, |token, role| {
+        if role == Role::Signed {
+            let word = token.trim_matches(is_sign);
+            match wanted.iter_mut().find(|wanted| *wanted == word) {
+                Some(wanted) => token.clone_into(wanted),
+                None => wanted.push(token.to_owned()),
+            }
+        }
+    });
+    wanted
+}
+
+fn is_sign(character: char) -> bool {
+    character.is_ascii_punctuation()
+}
+
+/// Whether each wanted word is a word of the text or the beginning of a word. A name with signs must
+/// occur with these signs. The wanted words must be as [`wanted_words`] returns them.
 pub(crate) fn has_all(text: &str, wanted: &[String]) -> bool {
-    if text.is_ascii() {
-        let folded = fold(text);
-        return wanted
-            .iter()
-            .all(|wanted| ascii_words(&folded).any(|word| word.starts_with(wanted)));
-    }
-    let words = words(text);
-    wanted.iter().all(|wanted| words.iter().any(|word| word.starts_with(wanted)))
+    let (signed, plain): (Vec<_>, Vec<_>) =
+        wanted.iter().partition(|wanted| wanted.contains(is_sign));
+    let folded = fold(text);
+    let has_plain = if folded.is_ascii() {
+        plain.iter().all(|wanted| ascii_words(&folded).any(|word| word.starts_with(*wanted)))
+    } else {
+        let mut words = Vec::new();
+        each_folded_word(&folded, |word| words.push(word.to_owned()));
+        plain.iter().all(|wanted| words.iter().any(|word| word.starts_with(*wanted)))
+    };
+    has_plain && signed.iter().all(|wanted| has_signed(text, wanted))
+}
+
+/// Whether a text has a name with its signs, such as `c++`.
+fn has_signed(text: &str, wanted: &str) -> bool {
+    let mut has = false;
+    each_token(text, |token, role| has |= role == Role::Signed && token == wanted);
+    has
 }
 
 #[cfg(test)]
@@ -107,7 +137,7 @@ mod tests {
             ("The parser's 2nd pass: done.", "the parser s 2nd pass done"),
             ("agent_memory v1.2, example.com", "agent memory v1 2 example com"),
             ("Straße – CAFÉ", "strasse café"),
-            ("Cafe\u{301} crème", "cafe\u{301} crème"),
+            ("Cafe\u{301} crème", "café crème"),
             ("l’été_passé 3,14 €", "l été passé 3 14"),
             ("東京都", "東 京 都"),
             ("a \u{301}b\t\u{200d}c\u{a0}d", "a b c d"),
@@ -171,10 +201,30 @@ mod tests {
     #[test]
     fn a_wanted_word_is_a_word_or_the_beginning_of_one() {
         for text in ["Collision of planes", "Collision – of planes"] {
-            assert!(has_all(text, &words("colli PLANES")));
-            assert!(!has_all(text, &words("lision")));
-            assert!(!has_all(text, &words("collision of trains")));
-            assert!(has_all(text, &words("")));
+            assert!(has_all(text, &wanted_words("colli PLANES")));
+            assert!(!has_all(text, &wanted_words("lision")));
+            assert!(!has_all(text, &wanted_words("collision of trains")));
+            assert!(has_all(text, &wanted_words("")));
+        }
+    }
+
+    #[test]
+    fn a_wanted_name_with_signs_must_have_its_signs() {
+        for (asked, wanted) in
+            [("C++ parser", "c++ parser"), ("the c C#", "the c# c"), (".NET", ".net"), ("C", "c")]
+        {
+            assert_eq!(wanted_words(asked).join(" "), wanted, "{asked}");
+        }
+        for (text, asked, expected) in [
+            ("A parser in C++17.", "C++", true),
+            ("Ein Prüfer für C++", "c++ prüfer", true),
+            ("Create the cluster.", "C++", false),
+            ("Written in C", "C++", false),
+            ("Written in C++", "C", true),
+            ("net profit", ".NET", false),
+            ("ASP.NET pages", ".net", true),
+        ] {
+            assert_eq!(has_all(text, &wanted_words(asked)), expected, "{asked} in {text}");
         }
     }
 }

@@ -12,7 +12,7 @@ use icu_normalizer::properties::{
 };
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-use super::fold::fold;
+use super::fold::case_fold;
 
 /// Returns the plain form of a text.
 pub(crate) fn plain(text: &str) -> String {
@@ -104,7 +104,7 @@ impl Plain {
         let decompose =
             |text: &str| DecomposingNormalizerBorrowed::new_nfkd().normalize(text).into_owned();
         // Folds again: a compatibility character such as `㎒` decomposes to upper-case letters.
-        let decomposed = decompose(&fold(&decompose(&fold(text))));
+        let decomposed = decompose(&case_fold(&decompose(&case_fold(text))));
         let mut other = Self { text: String::with_capacity(text.len()), joints: Vec::new() };
         for character in decomposed.chars() {
             match character {
@@ -262,7 +262,7 @@ mod tests {
             let text = format!("и{character}カ{character}e");
             let expected = plain(&text);
             assert_eq!(plain(&expected), expected, "{character:?} {:x}", u32::from(character));
-            assert_eq!(plain(&fold(&text)), expected, "{character:?} folded");
+            assert_eq!(plain(&case_fold(&text)), expected, "{character:?} folded");
             assert_eq!(plain(&composed.normalize(&text)), expected, "{character:?} composed");
             assert_eq!(plain(&decomposed.normalize(&text)), expected, "{character:?} decomposed");
         }

@@ -12,6 +12,8 @@ pub(crate) enum Role {
     Word,
     /// A part of a compound: `user` of `getUserName`.
     Part,
+    /// Several neighbouring parts of a compound, but not all: `username` of `getUserName`.
+    Run,
     /// The beginning of an id: `550e8400` of `550e8400e29b`.
     Beginning,
     /// A word with its signs: `c++`, `c#`, `.net`.
@@ -23,6 +25,9 @@ pub(crate) enum Role {
 
 /// The minimum number of characters of a part of a compound.
 const MIN_PART: usize = 2;
+
+/// The runs of parts of a compound with more parts than this are no tokens.
+const MAX_PARTS: usize = 6;
 
 /// The minimum number of characters of an id.
 const MIN_ID: usize = 6;
@@ -96,7 +101,8 @@ fn tokens(
     }
 }
 
-/// Finds the parts of the word from `start` to the end of `text`, or the prefixes of an id.
+/// Finds the parts of the word from `start` to the end of `text` and their runs, or the prefixes of an
+/// id.
 fn parts(
     text: &str,
     start: usize,
@@ -110,13 +116,23 @@ fn parts(
         }
         return;
     }
-    let mut last = start;
-    for joint in joints.chain([text.len()]) {
-        let is_whole = last == start && joint == text.len();
-        if !is_whole && text[last..joint].chars().nth(MIN_PART - 1).is_some() {
-            found(&text[last..joint], Role::Part);
+    let bounds: Vec<usize> = [start].into_iter().chain(joints).chain([text.len()]).collect();
+    let parts = bounds.len() - 1;
+    if parts == 1 {
+        return;
+    }
+    for part in bounds.windows(2).map(|bounds| &text[bounds[0]..bounds[1]]) {
+        if part.chars().nth(MIN_PART - 1).is_some() {
+            found(part, Role::Part);
         }
-        last = joint;
+    }
+    if parts > MAX_PARTS {
+        return;
+    }
+    for length in 2..parts {
+        for run in bounds.windows(length + 1).map(|bounds| &text[bounds[0]..bounds[length]]) {
+            found(run, Role::Run);
+        }
     }
 }
 
@@ -318,6 +334,7 @@ mod tests {
             let sign = match role {
                 Role::Word => "",
                 Role::Part => "+",
+                Role::Run => "~",
                 Role::Beginning => "^",
                 Role::Signed => "=",
                 Role::Single => "'",
@@ -330,10 +347,10 @@ mod tests {
     #[test]
     fn a_compound_is_found_by_its_parts() {
         for (text, expected) in [
-            ("getUserName", "getusername +get +user +name"),
+            ("getUserName", "getusername +get +user +name ~getuser ~username"),
             ("HTTPServer", "httpserver +http +server"),
-            ("v12beta utf8 x86", "v12beta +12 +beta utf8 +utf x86 +86"),
-            ("getÜberName's", "getubername +get +uber +name s"),
+            ("v12beta utf8 x86", "v12beta +12 +beta ~v12 ~12beta utf8 +utf x86 +86"),
+            ("getÜberName's", "getubername +get +uber +name ~getuber ~ubername s"),
             ("API iPhone McDonald", "api iphone +phone mcdonald +mc +donald"),
             ("agent_memory snake-case", "agent memory snake case"),
             ("Größe2 3D", "grosse2 +grosse 3d"),

@@ -73,7 +73,10 @@ pub(super) fn report(error: &rusqlite::Error, location: &str, interrupt: &Interr
         ),
         Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => (
             ErrorCode::Corrupted,
-            format!("`{location}` is damaged: restore it from a backup, or move it away"),
+            format!(
+                "`{location}` is damaged: look at it with `agent-memory doctor`, then restore it from a \
+                 backup, or move it away"
+            ),
         ),
         Some(Sqlite::OperationInterrupted) if interrupt.is_given_up() => (
             ErrorCode::Cancelled,

@@ -44,7 +44,7 @@ pub(super) fn tags(given: &[Tag]) -> Result<Option<String>, Error> {
 }
 
 fn one_line(text: &str, what: &str, field: &str) -> Result<String, Error> {
-    let sound = normalise(text).is_ok_and(|text| !text.contains(['\n', '\t']));
+    let sound = normalise(text).is_ok_and(|text| !text.contains('\n'));
     if sound {
         return Ok(text.to_owned());
     }

@@ -10,7 +10,7 @@ use crate::existing::{self, sentence};
 use crate::names::AgentName;
 use crate::span::Span;
 use crate::tool::{Call, Hints, Tool};
-use crate::words::words;
+use crate::words::wanted_words;
 use crate::zone::Zone;
 
 pub(super) struct SearchEpisodicMemories;
@@ -85,7 +85,7 @@ impl Tool for SearchEpisodicMemories {
         let from = from.map(|from| Span { first: cut_to_seconds(from.first), ..from });
         Span::check_order(from, to)?;
         let query = Query {
-            words: input.keywords.as_deref().map(words),
+            words: input.keywords.as_deref().map(wanted_words),
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
             // One match more than the page shows whether there is a next page.

@@ -141,11 +141,14 @@ impl Search<'_> {
     }
 }
 
-/// Returns the query for a question without its relative words for days. It is empty if no word worth
-/// searching for is left beside the days, as in "yesterday" or "What did we do on Tuesday?".
-pub(super) fn query_beside_days(call: &Call<'_>, asked: &AskedDays) -> Query {
+/// Returns the query for a question without its relative words for days. The query is empty if no word
+/// worth searching for is left, as in "yesterday" or "What did we do?", and days or an agent are asked
+/// for: the search then lists the newest entries. `is_filtered` is whether the request has a filter by
+/// date or agent.
+pub(super) fn query_beside_days(call: &Call<'_>, asked: &AskedDays, is_filtered: bool) -> Query {
     let usual = MemorySettings::new(call.context).usual_language();
-    if !asked.days.is_empty() && !Query::is_telling(&asked.beside, usual) {
+    let may_list = is_filtered || !asked.days.is_empty();
+    if may_list && !Query::is_telling(&asked.beside, usual) {
         return Query::in_language("", usual);
     }
     query_with_days(call, asked)

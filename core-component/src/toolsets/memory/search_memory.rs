@@ -159,7 +159,8 @@ impl Tool for SearchMemory {
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
         let asked = AskedDays::from_question(&input.query, zone.date_at(call.context.now));
-        let query = query_beside_days(call, &asked);
+        let is_filtered = from.is_some() || to.is_some() || input.agent.is_some();
+        let query = query_beside_days(call, &asked, is_filtered);
         let request = Request {
             lists_days: query.is_empty() && !asked.days.is_empty(),
             query,

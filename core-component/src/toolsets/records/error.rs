@@ -9,6 +9,11 @@ use crate::version::is_current;
 pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
+/// The remedy for an agent in JSON: its memories in SQLite, where they may grow.
+pub(super) fn convert(agent: &str) -> String {
+    format!("convert the agent with `agent-memory records convert --agent {agent} --to sqlite`")
+}
+
 impl Error {
     /// The error of a change that would exceed a limit of the agent. `size` is the number of
     /// memories or bytes after the change. `limit` is the limit with its unit.

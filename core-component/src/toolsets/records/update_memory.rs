@@ -100,7 +100,8 @@ impl Tool for UpdateMemory {
                 memory.touch(call.context.now);
                 writer.update(&before, &memory)?;
             }
-            Ok(Output { memory: memory.into(), updated_fields, note: note.clone() })
+            let note = note.clone().filter(|_| !updated_fields.is_empty());
+            Ok(Output { memory: memory.into(), updated_fields, note })
         });
         changed.map_err(|error| agents::with_agents(call, agent.name, error))
     }

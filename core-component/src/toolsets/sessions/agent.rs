@@ -165,12 +165,21 @@ impl<'a> Agent<'a> {
 
     /// The days with a log, oldest first.
     pub fn sessions(&self) -> Result<Vec<Date>, Error> {
+        Ok(self.sessions_and_others()?.0)
+    }
+
+    /// The days with a log, and the days whose log is no file but a link or a directory. Each oldest
+    /// first.
+    pub fn sessions_and_others(&self) -> Result<(Vec<Date>, Vec<Date>), Error> {
         let entries = self.tree.list(Area::Documents, &format!("{}/logs", self.name))?;
-        let files =
-            entries.into_iter().flatten().filter(|entry| entry.status.kind == EntryKind::File);
-        let mut dates: Vec<Date> = files.filter_map(|entry| log_date(&entry.name)).collect();
-        dates.sort();
-        Ok(dates)
+        let dated = entries.into_iter().flatten().filter_map(|entry| {
+            Some((log_date(&entry.name)?, entry.status.kind == EntryKind::File))
+        });
+        let mut dated: Vec<(Date, bool)> = dated.collect();
+        dated.sort();
+        let (logs, others): (Vec<_>, Vec<_>) = dated.into_iter().partition(|(_, is_file)| *is_file);
+        let dates = |dated: Vec<(Date, bool)>| dated.into_iter().map(|(date, _)| date).collect();
+        Ok((dates(logs), dates(others)))
     }
 
     /// Returns a sentence that names the agents of the repository, for an answer without entries.

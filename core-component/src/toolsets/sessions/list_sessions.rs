@@ -5,6 +5,7 @@ use super::agent::Agent;
 use super::error::Error;
 use crate::answer::cut_list;
 use crate::names::AgentName;
+use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct ListSessions;
@@ -29,7 +30,7 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
     sessions: Vec<String>,
-    /// Says that older ones are left out, where they are too many for an answer.
+    /// Which logs are left out: those that are no files, and the oldest of a long list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// Where to look instead, if there are none.
@@ -48,18 +49,31 @@ impl Tool for ListSessions {
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         agent.schema()?;
         let limit = input.limit.map_or(usize::MAX, |limit| limit as usize);
-        let newest = agent.sessions()?.into_iter().rev().take(limit);
+        let (days, others) = agent.sessions_and_others()?;
+        let newest = days.into_iter().rev().take(limit);
         let mut sessions: Vec<_> = newest.map(|date| format!("{date}.md")).collect();
-        let warning = match cut_list(&mut sessions) {
-            0 => None,
-            left_out => Some(format!(
+        let mut warnings: Vec<_> =
+            others.last().map(|date| not_read(*date, others.len())).into_iter().collect();
+        let left_out = cut_list(&mut sessions);
+        if left_out > 0 {
+            warnings.push(format!(
                 "the list is long, so the {left_out} oldest are left out: read them with \
                  `read_session` and a `date`"
-            )),
-        };
+            ));
+        }
         let others = if sessions.is_empty() { agent.others(call)? } else { None };
         let note =
             others.map(|others| format!("`{}` has no session log yet; {others}", agent.name));
-        Ok(Output { sessions, warnings: warning.into_iter().collect(), note })
+        Ok(Output { sessions, warnings, note })
     }
+}
+
+/// The warning about logs that are no files. `last` is the last of their days.
+fn not_read(last: Date, logs: usize) -> String {
+    let more = match logs - 1 {
+        0 => String::new(),
+        1 => ", and so is an earlier log".to_owned(),
+        more => format!(", and so are {more} earlier logs"),
+    };
+    format!("the log of {last} is left out, since it is no file but a link or a directory{more}")
 }

@@ -34,7 +34,7 @@ function fromSqlite(error: SqliteError, location: string): StorageError {
       return new StorageError('too-large', 'a text, a blob or a row is longer than 16777216 bytes', detail)
     case Sqlite.corrupt:
     case Sqlite.notADatabase: {
-      const message = `\`${location}\` is damaged: restore it from a backup, or move it away`
+      const message = `\`${location}\` is damaged: look at it with \`agent-memory doctor\`, then restore it from a backup, or move it away`
       return new StorageError('corrupted', message, detail)
     }
     case Sqlite.interrupt:

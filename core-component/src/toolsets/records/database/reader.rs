@@ -381,9 +381,13 @@ fn condition(dialect: Dialect, agent: i64, query: &Query) -> (String, Vec<Value>
     (condition, parameters)
 }
 
-/// The SQL condition that a memory has the term in this parameter.
+/// The SQL condition that a memory has the term in this parameter. `lower` is enough for an ASCII
+/// content. Any other content is in the column `folded`.
 fn has_term(parameter: &str) -> String {
-    format!("(instr(lower(m.content), {parameter}) > 0 OR instr(m.folded, {parameter}) > 0)")
+    format!(
+        "(instr(m.folded, {parameter}) > 0 OR (instr(lower(m.content), {parameter}) > 0 \
+         AND octet_length(m.content) = length(m.content)))"
+    )
 }
 
 fn order(query: &Query) -> String {

@@ -14,7 +14,7 @@ use super::search::key_of;
 use crate::context::Context;
 use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
-use crate::toolsets::records::error::{Error, RAISE_LIMITS};
+use crate::toolsets::records::error::{Error, RAISE_LIMITS, convert};
 use crate::toolsets::records::memory::{Kind, Memory};
 use crate::toolsets::records::query::{Page, Query};
 use crate::toolsets::records::settings::RecordsSettings;
@@ -231,9 +231,9 @@ impl JsonWriter {
         } else {
             return Ok(());
         };
-        let remedy =
-            if is_set { RAISE_LIMITS } else { "convert the agent to SQLite, where it may grow" };
-        Err(Error::over_limit(&self.file.agent, size, &limit, remedy))
+        let agent = &self.file.agent;
+        let remedy = if is_set { RAISE_LIMITS.to_owned() } else { convert(agent) };
+        Err(Error::over_limit(agent, size, &limit, &remedy))
     }
 
     /// Adds a record. If it replaces a removed record, `replaced_bytes` is the length of the
