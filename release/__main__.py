@@ -22,7 +22,7 @@ from targets import TARGETS, Target
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "target"
 COMPONENTS = BUILT / "component/wasm32-wasip2/component"
-TERMS = [ROOT / "LICENSE", ROOT / "NOTICE", ROOT / "README.md"]
+TERMS = [ROOT / "LICENSE", ROOT / "NOTICE"]
 PYTHON_TOOLS = BUILT / "python/tools/bin"
 NODE = ROOT / "host-node/node_modules/.bin"
 PARTS = ["plugin", "crates", "npm", "python", "image", "bundles", *(target.triple for target in TARGETS)]
@@ -79,6 +79,7 @@ def add_program(release: Release, target: Target) -> str:
     tried = smoke.tried(target, program(target), release.version, wine(target))
     tried = with_checks(tried, program(target).read_bytes())
     packed = staged(f"agent-memory-{release.version}-{target.triple}", [program(target), *TERMS])
+    shutil.copy(ROOT / "release/program.md", packed / "README.md")
     release.add_archive(packed, "program", target.triple, tried)
     return tried
 

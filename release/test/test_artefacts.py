@@ -1,9 +1,10 @@
-"""The archives of a release, and what its packages have to contain."""
+"""The archives of a release, what its packages have to contain, and their READMEs."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -70,6 +71,25 @@ class Crates(unittest.TestCase):
                 # Both packages contain the thesaurus, whose licences are in `NOTICE`.
                 if name in ["agent-memory-core", "agent-memory-host"]:
                     self.assertIn("NOTICE", files)
+
+
+class Readmes(unittest.TestCase):
+    READMES = ["release/program.md", "host-node/README.md", "host-python/README.md", "bundles/plugin.md"]
+
+    def test_a_readme_that_leaves_the_repository_links_to_no_file_of_it(self) -> None:
+        for name in self.READMES:
+            with self.subTest(name):
+                text = (ROOT / name).read_text()
+                links = re.findall(r"\]\(([^)]+)\)", text)
+                self.assertEqual([link for link in links if not re.match(r"#|https:", link)], [])
+
+    def test_the_readme_of_the_program_names_commands_that_exist(self) -> None:
+        text = (ROOT / "release/program.md").read_text()
+        examples = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+        commands = re.findall(r"agent-memory (?:help )?([a-z]+)", examples)
+        self.assertIn("install", commands)
+        for command in commands:
+            self.assertTrue((ROOT / f"host-native/tests/help/{command}.txt").exists(), command)
 
 
 def cargo(*arguments: str) -> str:
