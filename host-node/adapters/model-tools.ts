@@ -46,7 +46,8 @@ type Values = Readonly<Record<string, string | undefined>>
 
 /** The tools of a memory for a model. They work until the memory is closed. Throws a `TypeError` for a wrong value. */
 export function modelTools(memory: AgentMemory | MemoryView, application: Application): ModelTool[] {
-  const { agent, repository, store, only } = application
+  const { agent, repository, store, only } = application ?? {}
+  if (typeof agent !== 'string') throw new TypeError("`agent` is missing: name the agent, such as `{ agent: 'ada' }`")
   const offered = memory.tools.filter(({ audience }) => audience === 'model')
   const unknown = only?.find((name) => !offered.some((tool) => tool.name === name))
   if (unknown !== undefined) throw new TypeError(`there is no tool \`${unknown}\` for models`)

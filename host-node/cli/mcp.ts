@@ -1,9 +1,11 @@
 // The Model Context Protocol over standard input and output: a line of JSON for each message.
 // https://modelcontextprotocol.io/specification/2025-11-25
 import { createRequire } from 'node:module'
+import type { Readable, Writable } from 'node:stream'
+import { embedded } from '#embedded'
 import { type AgentMemory, MemoryCallError, type Tool } from 'agent-memory'
 
-const { version } = createRequire(import.meta.url)('agent-memory/package.json') as { version: string }
+export const { version } = createRequire(import.meta.url)('agent-memory/package.json') as { version: string }
 
 const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
@@ -27,24 +29,29 @@ class RequestError extends Error {
 type Params = Readonly<Record<string, any>>
 type Methods = Readonly<Record<string, (params: Params) => object | Promise<object>>>
 
-/** Serves a memory until the input ends and all its requests are answered. */
-export async function serveStdio(
-  memory: AgentMemory,
-  input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
-): Promise<void> {
+/** Serves a memory until the input ends, or nothing reads the output any more, and all requests are carried out. */
+export async function serveStdio(memory: AgentMemory, input: Readable, output: Writable): Promise<void> {
   const methods = methodsOf(memory)
   const running = new Set<Promise<void>>()
   const send = (message: object) => output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  for await (const line of lines(input)) {
-    const answered = answer(line, methods, send).finally(() => running.delete(answered))
-    running.add(answered)
+  let isRead = true
+  output.on('error', () => {
+    isRead = false
+    input.destroy()
+  })
+  try {
+    for await (const line of lines(input)) {
+      const answered = answer(line, methods, send).finally(() => running.delete(answered))
+      running.add(answered)
+    }
+  } catch (error) {
+    if (isRead) throw error
   }
   await Promise.all(running)
 }
 
 /** JSON may contain U+2028, at which `readline` would split. */
-async function* lines(input: NodeJS.ReadableStream): AsyncGenerator<string> {
+async function* lines(input: Readable): AsyncGenerator<string> {
   input.setEncoding('utf8')
   let rest = ''
   for await (const chunk of input) {
@@ -52,6 +59,7 @@ async function* lines(input: NodeJS.ReadableStream): AsyncGenerator<string> {
     rest = complete.pop()!
     yield* complete.filter((line) => line.trim() !== '')
   }
+  if (rest.trim() !== '') yield rest
 }
 
 async function answer(line: string, methods: Methods, send: (message: object) => void): Promise<void> {
@@ -88,6 +96,7 @@ function methodsOf(memory: AgentMemory): Methods {
       protocolVersion: protocolVersions.includes(protocolVersion) ? protocolVersion : protocolVersions[0],
       capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
       serverInfo: { name: 'agent-memory', version },
+      instructions: instructionsFor(tools),
     }),
     ping: () => ({}),
     'tools/list': () => ({ tools: tools.map(listed) }),
@@ -112,6 +121,18 @@ function methodsOf(memory: AgentMemory): Methods {
       return { completion: { values: await resultOf(memory.complete(completion)) } }
     },
   }
+}
+
+/** The instructions of the native server: how to use the memory, and the tools by use. */
+function instructionsFor(tools: readonly Tool[]): string {
+  const names = new Set(tools.map(({ name }) => name))
+  const uses = embedded.description.toolsets.map(({ description, tools }) => {
+    const forModels = tools.filter(({ audience }) => audience === 'model')
+    const listed = forModels.map((tool) => [tool.name, tool.qualified_name].find((name) => names.has(name)))
+    // A toolset that is not mounted may share some of its names with one that is.
+    return listed.includes(undefined) ? '' : `- ${description}: ${listed.map((name) => `\`${name}\``).join(', ')}\n`
+  })
+  return embedded.instructions + uses.join('')
 }
 
 function listed({ audience: _, always_visible, ...tool }: Tool): object {

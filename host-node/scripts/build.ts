@@ -46,10 +46,11 @@ function embed(): void {
   writeData(join(generated, 'files/embedded'), 'modules', modules, 'EmbeddedModules', '../../modules.ts')
   const embedded = {
     description,
+    instructions: readFileSync(join(root, '../host-native/src/mcp/instructions.txt'), 'utf8'),
     modules: embedModules(join(generated, 'component')),
     worker: bundle(join(root, 'src/worker/main.ts')),
   }
-  writeData(join(generated, 'component/embedded'), 'embedded', embedded, 'EmbeddedComponent', '../../component.ts')
+  writeData(join(generated, 'component/embedded'), 'embedded', embedded, 'EmbeddedPackage', '../../component.ts')
 }
 
 function compile(project: string): void {

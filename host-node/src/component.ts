@@ -10,6 +10,12 @@ export interface EmbeddedComponent {
   readonly worker: string
 }
 
+/** All data that is embedded in the package. */
+export interface EmbeddedPackage extends EmbeddedComponent {
+  /** The beginning of the instructions that a server gives to its clients. */
+  readonly instructions: string
+}
+
 /** A component whose memories can be opened. They share its compiled modules and its worker threads. */
 export class Component {
   readonly description: Description

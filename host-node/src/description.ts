@@ -9,6 +9,8 @@ export interface Description {
 
 export interface Toolset {
   readonly name: string
+  /** Its use, in one line. */
+  readonly description: string
   /** Whether it is mounted by default. */
   readonly default: boolean
   readonly settings: readonly Setting[]

@@ -15,7 +15,8 @@ const sources = ['src', 'adapters', 'cli', 'programs', 'scripts', 'test/programs
   filesBelow(join(root, directory)),
 )
 const build = 'npm run --prefix host-node build'
-requireFresh(join(root, 'dist/index.js'), [component, files, join(root, 'package.json'), ...sources], build)
+const shared = ['package.json', '../host-native/src/mcp/instructions.txt'].map((name) => join(root, name))
+requireFresh(join(root, 'dist/index.js'), [component, files, ...shared, ...sources], build)
 
 /** Exits with an error if a product is missing or older than a source. A missing source counts as newer. */
 function requireFresh(product: string, sources: string[], command: string): void {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test } from 'node:test'
 import { type AgentMemory, MemoryCallError, MemoryOpenError, openMemory } from 'agent-memory'
+import { modelTools } from '../dist/adapters/model-tools.js'
 import { emptyDirectory, emptyRepository } from './fixtures/scratch.ts'
 
 /** Wrong options, and a pattern of the error's message. */
@@ -230,4 +231,10 @@ test('two memories of one directory work side by side, and one is not closed wit
   const found = await other.call('query_memories', { agent_id: 'ada' })
   assert.ok(!found.isError && found.result.total === 5, JSON.stringify(found))
   await other.close()
+})
+
+test('the tools of an application without an agent are refused', async () => {
+  await using memory = await openMemory({ allow: [] })
+  for (const wrong of [undefined, {}, { agent: null }] as any[])
+    assert.throws(() => modelTools(memory, wrong), /^TypeError: `agent` is missing: name the agent, such as/)
 })

@@ -32,7 +32,12 @@ const skipsOld = existsSync(tooOld) ? false : "an older Node is not installed";
 test("an older Node is told in one sentence which Node it has to be", { skip: skipsOld }, async () => {
   const program = "import('agent-memory').catch(({ message }) => console.log(message))";
   const { stdout } = await run(tooOld, ["--eval", program]);
-  assert.equal(stdout, "agent-memory needs Node 22.18 or newer, and this is Node 20.20.2\n");
+  const sentence = "agent-memory needs Node 22.18 or newer, and this is Node 20.20.2\n";
+  assert.equal(stdout, sentence);
+  for (const args of [["serve"], ["--version"]]) {
+    const launched = await run(tooOld, [join(installed, manifest.bin["agent-memory"]), ...args]);
+    assert.deepEqual(launched, { stdout: "", stderr: sentence, status: 1 });
+  }
 });
 
 test("the package is for everybody, with its licence, and starts nothing when it is installed", () => {

@@ -12,7 +12,8 @@ pub(crate) enum Role {
     Word,
     /// A part of a compound: `user` of `getUserName`.
     Part,
-    /// Several neighbouring parts of a compound, but not all: `username` of `getUserName`.
+    /// Several neighbouring parts of a compound, but not all: `username` of `getUserName`. Each is a
+    /// [`Part`](Role::Part), too.
     Run,
     /// The beginning of an id: `550e8400` of `550e8400e29b`.
     Beginning,
@@ -121,17 +122,16 @@ fn parts(
     if parts == 1 {
         return;
     }
-    for part in bounds.windows(2).map(|bounds| &text[bounds[0]..bounds[1]]) {
-        if part.chars().nth(MIN_PART - 1).is_some() {
-            found(part, Role::Part);
-        }
+    let is_long = |bounds: &[usize]| text[bounds[0]..bounds[1]].chars().nth(MIN_PART - 1).is_some();
+    for part in bounds.windows(2).filter(|part| is_long(part)) {
+        found(&text[part[0]..part[1]], Role::Part);
     }
     if parts > MAX_PARTS {
         return;
     }
     for length in 2..parts {
-        for run in bounds.windows(length + 1).map(|bounds| &text[bounds[0]..bounds[length]]) {
-            found(run, Role::Run);
+        for run in bounds.windows(length + 1).filter(|run| run.windows(2).all(is_long)) {
+            found(&text[run[0]..run[length]], Role::Run);
         }
     }
 }
@@ -349,7 +349,7 @@ mod tests {
         for (text, expected) in [
             ("getUserName", "getusername +get +user +name ~getuser ~username"),
             ("HTTPServer", "httpserver +http +server"),
-            ("v12beta utf8 x86", "v12beta +12 +beta ~v12 ~12beta utf8 +utf x86 +86"),
+            ("v12beta utf8 x86", "v12beta +12 +beta ~12beta utf8 +utf x86 +86"),
             ("getÜberName's", "getubername +get +uber +name ~getuber ~ubername s"),
             ("API iPhone McDonald", "api iphone +phone mcdonald +mc +donald"),
             ("agent_memory snake-case", "agent memory snake case"),
