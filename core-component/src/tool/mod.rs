@@ -6,8 +6,10 @@ mod lenient;
 mod only;
 mod schema;
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -66,6 +68,9 @@ pub(crate) struct Call<'a> {
     pub follow_ups: RefCell<Vec<FollowUp>>,
     /// The vector that the call asks the host for, because it would improve the answer.
     pub wants_vector: RefCell<Option<WantedVector>>,
+    /// The file that a search has read last. The search reads its hits from it, so that a large file is
+    /// read once.
+    pub kept_file: RefCell<Option<Rc<dyn Any>>>,
 }
 
 impl<'a> Call<'a> {
@@ -87,6 +92,7 @@ impl<'a> Call<'a> {
             changed: RefCell::default(),
             follow_ups: RefCell::default(),
             wants_vector: RefCell::default(),
+            kept_file: RefCell::default(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The memories of one agent: their format, checking access, reading and changing.
 
+use std::any::Any;
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use super::agents::Files;
 use super::database::{
@@ -33,6 +35,8 @@ pub(super) struct Agent<'a> {
     files: Option<&'a Files>,
     /// The connection to the database, set when the database is first opened.
     database: OnceCell<Box<dyn Connection + 'a>>,
+    /// Whether a file that is read is kept for the rest of the call.
+    keeps_file: bool,
 }
 
 /// Why a change was not made.
@@ -61,7 +65,8 @@ impl<'a> Agent<'a> {
         Error::check_access(call, name)?;
         let place = Place::named(LABEL);
         let tree = call.storage.open(&place)?;
-        Ok(Self { name, call, tree, place, files: None, database: OnceCell::new() })
+        let database = OnceCell::new();
+        Ok(Self { name, call, tree, place, files: None, database, keeps_file: false })
     }
 
     /// Opens the memories of one of several agents for reading. `files` is the listing of the
@@ -78,6 +83,11 @@ impl<'a> Agent<'a> {
         Ok(Self { files: Some(files), ..Self::open(call, name)? })
     }
 
+    /// Keeps a file that is read, for the rest of the call: a search reads its hits from it.
+    pub fn keeping_file(self) -> Self {
+        Self { keeps_file: true, ..self }
+    }
+
     /// The scope of the agent's lock: the name in lower case, so that names that differ only in
     /// case share one lock.
     pub(super) fn scope(&self) -> String {
@@ -92,8 +102,8 @@ impl<'a> Agent<'a> {
     fn read_any<T>(&self, mut read: impl FnMut(&dyn View) -> Result<T, Error>) -> Result<T, Error> {
         self.check_case()?;
         for _ in 0..ATTEMPTS {
-            if let Some(file) = self.file()? {
-                return read(&file).map_err(|error| self.with_backup_hint(error));
+            if let Some(file) = self.file_to_read()? {
+                return read(&*file).map_err(|error| self.with_backup_hint(error));
             }
             let Some(database) = self.database(false)? else { return read(&self.empty_file()) };
             let view = database.begin(Mode::Read)?;
@@ -204,6 +214,20 @@ impl<'a> Agent<'a> {
 
     pub(super) fn file(&self) -> Result<Option<JsonFile>, Error> {
         JsonFile::read(&*self.tree, self.name).map_err(|error| self.with_backup_hint(error))
+    }
+
+    /// Reads the file, or takes the one that the call has kept.
+    fn file_to_read(&self) -> Result<Option<Rc<JsonFile>>, Error> {
+        if !self.keeps_file {
+            return Ok(self.file()?.map(Rc::new));
+        }
+        let kept = self.call.kept_file.take().and_then(|kept| kept.downcast::<JsonFile>().ok());
+        let file = match kept.filter(|kept| kept.agent == self.name) {
+            Some(kept) => Some(kept),
+            None => self.file()?.map(Rc::new),
+        };
+        *self.call.kept_file.borrow_mut() = file.clone().map(|file| file as Rc<dyn Any>);
+        Ok(file)
     }
 
     /// If the error is that of a corrupted file, adds that its backup is valid, or that its backup

@@ -53,7 +53,8 @@ fn collect(call: &Call<'_>, collector: &mut Collector<'_>) -> Checked<()> {
             collector.skip(owner(name.as_str()), "all memories");
             continue;
         }
-        let added = Agent::open_listed(call, name, &files).and_then(|agent| add(&agent, collector));
+        let agent = Agent::open_listed(call, name, &files).map(Agent::keeping_file);
+        let added = agent.and_then(|agent| add(&agent, collector));
         if let Err(error) = added {
             let name = name.as_str();
             collector.warn(format!("records of agent `{name}`: {}", error.message()));
@@ -87,6 +88,6 @@ fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDoc
         DocumentKey::Path(_) => None,
     };
     let keys: Vec<i64> = keys.iter().filter_map(key).collect();
-    let agent = Agent::open(call, &name)?;
+    let agent = Agent::open(call, &name)?.keeping_file();
     agent.read(|reader| reader.read_rows(&Search::new(call, agent.name), &keys))
 }

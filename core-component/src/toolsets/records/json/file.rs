@@ -40,6 +40,8 @@ pub(in crate::toolsets::records) struct JsonFile {
     was_searched: Cell<bool>,
     /// The records that cannot be read. Set once all records were read.
     pub(super) unreadable: OnceCell<Vec<Unreadable>>,
+    /// The places of the records by their keys in the index. `None` if the file is searched without it.
+    pub(super) places: OnceCell<Option<Places>>,
 }
 
 /// The array of the records of one type.
@@ -53,6 +55,9 @@ pub(super) struct Array {
 
 /// A record's type, and its index in the array of that type.
 pub(super) type RecordIndex = (Kind, usize);
+
+/// For the key of each record in the index, its position among all records, and its index in the file.
+pub(super) type Places = BTreeMap<i64, (usize, RecordIndex)>;
 
 /// A record that cannot be read, and why.
 pub(super) type Unreadable = (RecordIndex, RecordError);
@@ -104,6 +109,7 @@ impl JsonFile {
             id_index: OnceCell::new(),
             was_searched: Cell::new(false),
             unreadable: OnceCell::new(),
+            places: OnceCell::new(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::file::{JsonFile, RecordIndex};
+use super::file::{JsonFile, Places, RecordIndex};
 use super::record::{Record, RecordError};
 use crate::index::RowIndex;
 use crate::rows::{Row, Sum, Table, add_rows, read_rows};
@@ -25,23 +25,14 @@ const VERSION: i64 = 0;
 pub(super) struct Records<'a> {
     file: &'a JsonFile,
     search: &'a Search<'a>,
-    /// For the key of each record, its position among all records, and its index in the file.
-    places: BTreeMap<i64, (usize, RecordIndex)>,
+    places: &'a Places,
 }
 
 impl<'a> Records<'a> {
     /// `None` if a record is visibly damaged or has no id, or if two records have the same id. Then
     /// the file is searched without the index.
     pub fn new(file: &'a JsonFile, search: &'a Search<'a>) -> Option<Self> {
-        let mut places = BTreeMap::new();
-        let mut ids = BTreeSet::new();
-        for (position, (index, record)) in file.records().enumerate() {
-            let is_new = ids.insert(record.id(&file.text)?);
-            if record.flaw.is_some() || !is_new || !record.has_readable_access(&file.text) {
-                return None;
-            }
-            places.insert(key(record, index, &file.text), (position, index));
-        }
+        let places = file.places.get_or_init(|| places(file)).as_ref()?;
         Some(Self { file, search, places })
     }
 
@@ -139,6 +130,20 @@ impl View for JsonFile {
         let records = Records::new(self, search);
         Ok(records.and_then(|records| read_rows(&records, keys).ok()).unwrap_or_default())
     }
+}
+
+/// `None` if a record is visibly damaged or has no id, or if two records have the same id.
+fn places(file: &JsonFile) -> Option<Places> {
+    let mut places = BTreeMap::new();
+    let mut ids = BTreeSet::new();
+    for (position, (index, record)) in file.records().enumerate() {
+        let is_new = ids.insert(record.id(&file.text)?);
+        if record.flaw.is_some() || !is_new || !record.has_readable_access(&file.text) {
+            return None;
+        }
+        places.insert(key(record, index, &file.text), (position, index));
+    }
+    Some(places)
 }
 
 /// The key of a record in the index.
