@@ -204,6 +204,10 @@ fn hooks_come_with_the_server_start_and_go_again_to_the_byte() {
         assert_eq!(scene.text(file), before);
 
         scene.succeeds(&["install", client, "--hooks", "--agent=ada", "--", "--lock-wait=1s"]);
+        assert!(
+            !scene.text(file).contains("--toolset"),
+            "{client}: those of the server by default"
+        );
         let settings: Value = serde_json::from_str(&scene.text(file)).expect("JSON");
         assert_eq!(settings["mine"], true);
         let handler = settings.pointer(place).expect(client);

@@ -165,6 +165,13 @@ impl Install {
         agent_from.chain(self.arguments.iter().cloned()).collect()
     }
 
+    /// The arguments of the hooks: those that are shared, and the toolsets of the server, so that the
+    /// hooks name no tool that the client lacks.
+    fn arguments_of_hooks(&self) -> Vec<String> {
+        let toolset = self.toolset.iter().map(|toolset| format!("--toolset={toolset}"));
+        toolset.chain(self.shared_arguments()).collect()
+    }
+
     fn token_variable(&self) -> Result<Option<String>, Error> {
         let Some(name) = &self.token_variable else { return Ok(None) };
         if is_variable_name(name) && !name.starts_with(PREFIX) {
@@ -187,7 +194,7 @@ impl Install {
         } else {
             None
         };
-        let hooks = self.hooks.hooks(client, &start()?, &self.shared_arguments())?;
+        let hooks = self.hooks.hooks(client, &start()?, &self.arguments_of_hooks())?;
         let plans = match (hooks, file_of_hooks) {
             (Some(hooks), _) if client.has_one_file() => {
                 vec![Plan::install_both(&file, client, &server, &hooks)]
