@@ -210,7 +210,7 @@ impl Install {
     }
 
     fn own_command(&self, client: Client) -> Option<OwnCommand> {
-        self.target.may_use_own_command().then(|| OwnCommand::from_client(client)).flatten()
+        self.target.is_usual().then(|| OwnCommand::from_client(client)).flatten()
     }
 }
 
@@ -236,12 +236,12 @@ impl Uninstall {
         }
         show(&plans)?;
         if !self.shows_only {
-            let own = self
-                .target
-                .may_use_own_command()
-                .then(|| OwnCommand::from_client(client))
-                .flatten();
+            let is_usual = self.target.is_usual();
+            let own = is_usual.then(|| OwnCommand::from_client(client)).flatten();
             carry_out(&plans, own.map(|own| move |plan: &Plan| own.uninstall(plan)))?;
+            if is_usual {
+                client.remove_empty_directories(&directories);
+            }
             print_note("what agents have stored is kept");
         }
         Ok(ExitCode::SUCCESS)
