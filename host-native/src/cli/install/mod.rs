@@ -117,11 +117,19 @@ impl Install {
         if client == Client::Codex && plans.len() > 1 {
             print_note("Codex asks once whether it may run the hooks: look at them with `/hooks`");
         }
+        let named = format!("{}{}", client.name(), self.target.options());
+        if let Some(runner) = program::runner().filter(|_| self.http.is_none()) {
+            print_note(&format!(
+                "{title} starts it with `{}`; an installed program starts faster: run `{}`, and then \
+                 this command again as `agent-memory install ...`",
+                runner.command(),
+                runner.installation()
+            ));
+        }
         print_note(&format!(
             "start {title} anew to use it. What agents store stays on this machine, unless a model \
-             or an embedder is configured; `agent-memory uninstall {}{}` takes it out again",
-            client.name(),
-            self.target.options()
+             or an embedder is configured; `{} uninstall {named}` takes it out again",
+            program::typed()
         ));
         Ok(ExitCode::SUCCESS)
     }
@@ -276,8 +284,11 @@ fn check(arguments: &[String]) -> Result<(), Error> {
         .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))
 }
 
-/// The command line that starts this program, without its arguments.
+/// The command line with which a client starts this program, without its arguments.
 fn start() -> Result<Vec<String>, Error> {
+    if let Some(runner) = program::runner() {
+        return Ok(runner.start());
+    }
     let start = program::start().map(|part| {
         part.to_str().map(str::to_owned).ok_or_else(|| {
             let shown = part.to_string_lossy().into_owned();
@@ -339,6 +350,7 @@ fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
         };
         print(&format!("  {:<15} {state}: {}", client.name(), file.display()))?;
     }
-    print(&format!("Nothing was changed. Name one: `agent-memory {command} CLIENT`"))?;
+    let program = program::typed();
+    print(&format!("Nothing was changed. Name one: `{program} {command} CLIENT`"))?;
     Ok(ExitCode::SUCCESS)
 }
