@@ -1,5 +1,6 @@
 //! The clients: their names, their files, and the key of the servers in these files.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{Directories, Error};
@@ -211,6 +212,23 @@ impl Client {
         // `~/.claude.json` is in the home directory, which exists without the client, too.
         let own = file.parent().filter(|parent| *parent != directories.home);
         file.exists() || own.is_some_and(Path::exists)
+    }
+
+    /// Removes the client's own directories for the files of the user if they are empty, such as
+    /// `~/.cursor`: `install` may have made them, and [`is_found`](Client::is_found) looks for them.
+    /// What cannot be removed stays.
+    pub fn remove_empty_directories(self, directories: &Directories) {
+        let files =
+            [self.file(Scope::User, directories), self.hooks_file(Scope::User, directories)];
+        for file in files.into_iter().flatten() {
+            let own = file.ancestors().skip(1).take_while(|at| !directories.is_base(at));
+            for directory in own {
+                // This fails for a directory with anything in it.
+                if fs::remove_dir(directory).is_err() {
+                    break;
+                }
+            }
+        }
     }
 }
 

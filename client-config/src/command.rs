@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{Client, Error};
+use crate::{Client, Error, runner};
 
 /// The words of a hook's command line: from its fields `command` and `args`, or from `command` alone as
 /// a line for a shell. `None` if a field has another form, or if a shell would do more than start one
@@ -28,10 +28,12 @@ pub(crate) fn event_of(line: &[String], client: Client) -> Option<&str> {
     is_ours.then_some(event)
 }
 
-/// Whether a command line names its program by an absolute path, as the hooks of this program do.
-pub(crate) fn is_from_root(line: &[String]) -> bool {
+/// Whether a command line starts as the hooks of this program do: with an absolute path, or with a
+/// runner.
+pub(crate) fn starts_as_written(line: &[String]) -> bool {
     let program = line.first().map(String::as_str).unwrap_or_default();
-    program.starts_with('/') || Path::new(program).is_absolute()
+    let is_from_root = program.starts_with('/') || Path::new(program).is_absolute();
+    is_from_root || runner::start_of(line).is_some()
 }
 
 /// The words that start this program, without the arguments. `None` if the line starts another program.
@@ -46,7 +48,8 @@ fn start_of(line: &[String]) -> Option<&[String]> {
         return line.get(..1);
     }
     // `python -m agent_memory`. The interpreter may have any name.
-    line.get(..3).filter(|start| start[1..] == ["-m", "agent_memory"])
+    let with_python = line.get(..3).filter(|start| start[1..] == ["-m", "agent_memory"]);
+    with_python.or_else(|| runner::start_of(line))
 }
 
 /// Whether words are options that begin with `--`, each with at most one value.
@@ -160,6 +163,9 @@ mod tests {
             "'/it is/agent-memory' hook codex session-end '--agent=a;b'",
             r#""C:\a b\agent-memory.exe" hook codex session-end"#,
             "/usr/bin/python3.12 -m agent_memory hook codex session-end",
+            "npx -y agent-memory hook codex session-end --toolset=all",
+            "cmd /c npx -y agent-memory hook codex session-end",
+            "uvx agent-memory hook codex session-end",
         ] {
             assert_eq!(event(Client::Codex, line).as_deref(), Some("session-end"), "{line}");
             assert_eq!(event(Client::Gemini, line), None, "{line}");
@@ -187,6 +193,8 @@ mod tests {
             "/bin/agent-memory-dashboard hook codex session-end",
             "START=/bin/agent-memory hook codex session-end",
             "python3 -c pass -m agent_memory hook codex session-end",
+            "npx -y agent-memory-dashboard hook codex session-end",
+            "npx -y other agent-memory hook codex session-end",
         ] {
             assert_eq!(event(Client::Codex, line), None, "{line}");
         }

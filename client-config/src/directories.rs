@@ -61,6 +61,14 @@ impl Directories {
         self.codex.clone().unwrap_or_else(|| self.home.join(".codex"))
     }
 
+    /// Whether clients keep their own directories in this one, or the user names it in a variable.
+    pub(crate) fn is_base(&self, directory: &Path) -> bool {
+        let named = [&self.claude, &self.codex, &self.xdg_config, &self.app_data];
+        let found = [self.home.clone(), self.config(), self.of_windowed()];
+        let bases = found.iter().chain(named.into_iter().flatten());
+        bases.into_iter().any(|base| base == directory)
+    }
+
     /// The project.
     ///
     /// # Errors

@@ -12,7 +12,8 @@ pub const NAME: &str = "agent-memory";
 pub enum Server {
     /// A program that speaks MCP over standard input and output.
     Command {
-        /// The absolute path of the program: desktop programs do not have the `PATH` of a shell.
+        /// The absolute path of the program, since desktop programs do not have the `PATH` of a shell;
+        /// or the first word of a [`Runner`](crate::Runner).
         program: String,
         /// The arguments of the program.
         arguments: Vec<String>,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::command::{self, command_line, is_from_root, shell_line};
+use crate::command::{self, command_line, shell_line, starts_as_written};
 use crate::{Client, Error};
 
 /// An event of a client at which it starts this program.
@@ -33,7 +33,8 @@ impl Event {
 /// The hooks of a client: the command for each event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hooks {
-    /// The command line of this program: its absolute path, and arguments that come before all others.
+    /// The command line of this program: its absolute path or a runner, and arguments that come before
+    /// all others.
     pub start: Vec<String>,
     /// The events that get a hook. Hooks of this program for other events are removed.
     pub events: Vec<Event>,
@@ -113,12 +114,12 @@ impl Client {
 const WRITTEN: [&str; 3] = ["type", "command", "args"];
 
 /// Whether a hook is as this program writes it: without other fields, and with an absolute path of the
-/// program.
+/// program or with a runner.
 pub(crate) fn has_only_our_fields(handler: &Value) -> bool {
     let fields = handler.as_object();
     let is_written =
         fields.is_some_and(|fields| fields.keys().all(|name| WRITTEN.contains(&name.as_str())));
-    is_written && command_line(handler).is_some_and(|line| is_from_root(&line))
+    is_written && command_line(handler).is_some_and(|line| starts_as_written(&line))
 }
 
 /// The fields of a hook. `args` is null if it is missing, so that it is removed from an existing hook.

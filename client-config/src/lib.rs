@@ -33,6 +33,7 @@ mod hooks;
 mod json;
 mod json_hooks;
 mod plan;
+mod runner;
 mod token;
 mod toml;
 
@@ -42,4 +43,5 @@ pub use entry::{NAME, Server};
 pub use error::Error;
 pub use hooks::{Event, Hooks};
 pub use plan::{Plan, installed, installed_hooks};
+pub use runner::Runner;
 pub use token::is_variable_name;

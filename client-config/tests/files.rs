@@ -314,6 +314,34 @@ fn each_client_has_its_file() {
     assert!(Client::Other.file(Scope::User, &directories).is_err());
 }
 
+#[test]
+fn empty_directories_of_a_client_are_removed_and_no_others() {
+    let home = tempfile::tempdir().unwrap();
+    let codex = home.path().join("of-codex");
+    let directories = Directories {
+        home: home.path().into(),
+        claude: None,
+        codex: Some(codex.clone()),
+        xdg_config: None,
+        app_data: None,
+        project: None,
+    };
+    fs::create_dir(&codex).unwrap();
+    for client in Client::ALL {
+        let file = client.file(Scope::User, &directories).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    let kept = home.path().join(".cursor/rules");
+    fs::create_dir(&kept).unwrap();
+    for client in Client::ALL {
+        client.remove_empty_directories(&directories);
+    }
+    let found = Client::ALL.into_iter().filter(|client| client.is_found(&directories));
+    assert_eq!(found.collect::<Vec<_>>(), [Client::Codex, Client::Cursor]);
+    assert!(kept.is_dir() && codex.is_dir() && home.path().is_dir());
+    assert!(!home.path().join(".codeium").exists());
+}
+
 /// An entry that somebody has written by hand.
 const BY_HAND: [(Client, &str); 4] = [
     (

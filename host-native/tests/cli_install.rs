@@ -117,6 +117,56 @@ fn the_client_starts_the_server_that_its_file_names() {
     assert_eq!(answer["result"]["serverInfo"]["name"], "agent-memory", "{answer}");
 }
 
+/// A copy of the program where npm keeps the programs that `npx` starts.
+fn program_of_npx(scene: &Scene) -> PathBuf {
+    let directory = scene.path(".npm/_npx/5f2/node_modules/@agent-memory/linux-x64/bin");
+    fs::create_dir_all(&directory).expect("a directory");
+    let program = directory.join(format!("agent-memory{}", std::env::consts::EXE_SUFFIX));
+    fs::copy(PROGRAM, &program).expect("a copy");
+    program
+}
+
+#[test]
+fn npx_writes_itself_into_the_entry_and_the_hooks() {
+    let scene = Scene::new();
+    let program = program_of_npx(&scene);
+    let run = |arguments: &[&str]| {
+        let own = scene.command(arguments);
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir(scene.repository.root()).env_clear();
+        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        let [out, said] = [output.stdout, output.stderr].map(String::from_utf8);
+        (out.expect("UTF-8"), said.expect("UTF-8"))
+    };
+    // An earlier entry names an installed program.
+    scene.succeeds(&["install", "cursor", "--hooks"]);
+    let install = ["install", "cursor", "--hooks", "--toolset=records"];
+    let (_, said) = run(&install);
+    assert!(said.contains("run `npm install -g agent-memory`"), "{said}");
+    assert!(said.contains("`npx -y agent-memory uninstall cursor` takes it out"), "{said}");
+
+    let start: &[&str] = if cfg!(windows) { &["cmd", "/c", "npx"] } else { &["npx"] };
+    let started = [start, &["-y", "agent-memory", "serve", "--toolset=records"]].concat();
+    let servers: Value = serde_json::from_str(&scene.text(".cursor/mcp.json")).expect("JSON");
+    let entry = json!({"command": started[0], "args": started[1..]});
+    assert_eq!(servers["mcpServers"]["agent-memory"], entry);
+    let hooks: Value = serde_json::from_str(&scene.text(".cursor/hooks.json")).expect("JSON");
+    let line = "npx -y agent-memory hook cursor session-start --toolset=records";
+    let hook = hooks["hooks"]["sessionStart"][0]["command"].as_str().expect("a line");
+    assert!(hook.ends_with(line) && !hook.contains("_npx"), "{hook}");
+
+    assert!(run(&install).0.starts_with("Cursor has agent-memory already"));
+    let doctor = run(&["doctor"]).0;
+    assert!(doctor.contains("Cursor starts `npx -y agent-memory`"), "{doctor}");
+    assert!(run(&["install"]).0.contains("Name one: `npx -y agent-memory install CLIENT`"));
+    run(&["uninstall", "cursor"]);
+    assert!(!scene.path(".cursor").exists(), "its directory was empty");
+    let listed = run(&["install"]).0;
+    assert!(listed.starts_with("No client is found."), "{listed}");
+}
+
 #[test]
 fn twice_is_once_and_out_again_gives_back_the_bytes() {
     let scene = Scene::new();
@@ -204,6 +254,10 @@ fn hooks_come_with_the_server_start_and_go_again_to_the_byte() {
         assert_eq!(scene.text(file), before);
 
         scene.succeeds(&["install", client, "--hooks", "--agent=ada", "--", "--lock-wait=1s"]);
+        assert!(
+            !scene.text(file).contains("--toolset"),
+            "{client}: those of the server by default"
+        );
         let settings: Value = serde_json::from_str(&scene.text(file)).expect("JSON");
         assert_eq!(settings["mine"], true);
         let handler = settings.pointer(place).expect(client);

@@ -66,7 +66,8 @@ fn a_session_starts_with_what_was_decided() {
         ("gemini", event.to_string(), "/hookSpecificOutput/additionalContext"),
         ("cursor", of_cursor, "/additional_context"),
     ] {
-        let output = hook(&repository, &[client, "session-start"], &event);
+        let arguments = [client, "session-start", "--toolset=sessions,records"];
+        let output = hook(&repository, &arguments, &event);
         assert_eq!(output.status.code(), Some(0), "{client}: {output:?}");
         let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let text = printed.pointer(form).and_then(Value::as_str).expect(client);
@@ -84,7 +85,8 @@ fn no_session_fails_for_its_memory() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("/agent"), "{output:?}");
     // For an invalid event or a missing directory, the hook tells the memory without a repository.
     for event in ["{\"cwd\": 1}\n", "no JSON\n", "{\"cwd\": \"/no such directory\"}"] {
-        let output = hook(&repository, &["claude-code", "session-start"], event);
+        let arguments = ["claude-code", "session-start", "--toolset=all"];
+        let output = hook(&repository, &arguments, event);
         assert_eq!(output.status.code(), Some(0), "{event}: {output:?}");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("Prefers tabs.") && !text.contains("SQLite"), "{event}: {text}");
@@ -103,9 +105,27 @@ fn a_text_is_no_longer_than_a_client_takes() {
         assert!(stored.status.success(), "{stored:?}");
     }
     let event = json!({ "cwd": repository.root() }).to_string();
-    let output = hook(&repository, &["claude-code", "session-start", "--budget", "20000"], &event);
+    let arguments = ["claude-code", "session-start", "--toolset=all", "--budget=20000"];
+    let output = hook(&repository, &arguments, &event);
     let length = String::from_utf8(output.stdout).expect("UTF-8").chars().count();
     assert!((6_000..10_000).contains(&length), "{length}");
+}
+
+#[test]
+fn a_hook_tells_of_the_toolsets_that_it_mounts_and_names_their_tools() {
+    let told = |repository: &Repository, arguments: &[&str]| {
+        let event = json!({ "cwd": repository.root() }).to_string();
+        let arguments = [&["codex", "session-start"], arguments].concat();
+        String::from_utf8(hook(repository, &arguments, &event).stdout).expect("UTF-8")
+    };
+    let filled = filled();
+    let text = told(&filled, &[]);
+    assert!(text.contains("SQLite") && !text.contains("Prefers tabs."), "{text}");
+    let empty = Repository::new();
+    let text = told(&empty, &[]);
+    assert!(text.contains("`start_session` keeps the first memory."), "{text}");
+    let text = told(&empty, &["--toolset=records,layers"]);
+    assert!(text.contains("`store_memory` or `set_current_task` keeps the first"), "{text}");
 }
 
 #[test]

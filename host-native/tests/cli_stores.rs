@@ -91,7 +91,8 @@ fn a_memory_is_shown_byte_for_byte_or_as_json() {
     let shown = json_of(stdout(&scratch.run(&["show", "team", "old", "--json"])));
     assert_eq!(shown["content"], "Old");
     fails(&scratch.run(&["show", "team", "Notes/deploy"]), 1, &["use `notes/deploy`"]);
-    fails(&scratch.run(&["show", "team", "notes/nothing"]), 1, &["no memory `notes/nothing`"]);
+    let missing = "no memory `notes/nothing`: `agent-memory store list team --recursive`";
+    fails(&scratch.run(&["show", "team", "notes/nothing"]), 1, &[missing]);
 }
 
 #[cfg(unix)]

@@ -5,6 +5,8 @@ mod process;
 use process::{Client, PROTOCOL_VERSIONS, ProtocolVersion, Repository, agent_memory};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::Stdio;
 
 fn structured(answer: &Value) -> &Value {
     let result = &answer["result"]["structuredContent"];
@@ -109,6 +111,25 @@ fn a_server_without_any_input_ends_with_success() {
     let (rest, status) = client.end();
     assert!(rest.is_empty(), "{rest:?}");
     assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_client_that_reads_no_answer_is_told_of_in_plain_words() {
+    let repository = Repository::new();
+    let mut command = agent_memory(&repository.root());
+    command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = command.spawn().expect("it starts");
+    drop(server.stdout.take());
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "mute", "version": "1"},
+    }});
+    writeln!(server.stdin.as_mut().expect("piped"), "{request}").expect("it reads");
+    let output = server.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("the client does not read the answer to its first message: "), "{said}");
+    assert!(!said.contains("::"), "{said}");
 }
 
 #[test]

@@ -108,10 +108,10 @@ impl Builder {
         self
     }
 
-    /// Grants a directory: the repository at this path and all repositories below it. May be called
-    /// again for further directories.
+    /// Grants a directory: the repository at this path and all repositories below it. A leading `~/` is
+    /// the home directory. May be called again for further directories.
     pub fn allow(mut self, directory: impl Into<PathBuf>) -> Builder {
-        self.allowed.push(directory.into());
+        self.allowed.push(below_home(directory.into()));
         self
     }
 
@@ -418,4 +418,16 @@ fn settings_for_component(
         toolbox::ToolsetSettings { toolset, values: Value::Object(values).to_string() }
     });
     settings.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_granted_directory_may_begin_with_a_tilde() {
+        let home = std::env::home_dir().expect("a home directory");
+        let builder = AgentMemory::builder().allow("~/project").allow("/srv/project");
+        assert_eq!(builder.allowed, [home.join("project"), "/srv/project".into()]);
+    }
 }

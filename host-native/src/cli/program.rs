@@ -2,7 +2,9 @@
 
 use super::Error;
 use crate::{AgentMemory, Builder, Description, Image};
+use agent_memory_client_config::Runner;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -45,6 +47,16 @@ pub(super) fn again() -> Command {
 /// If the program is not running.
 pub(super) fn start() -> impl Iterator<Item = &'static OsString> {
     START.get().expect("the program is running").iter()
+}
+
+/// The runner that has the program in its cache. `None` if the program is installed.
+pub(super) fn runner() -> Option<Runner> {
+    start().next().and_then(|program| Runner::from_program(Path::new(program)))
+}
+
+/// The program as its user types it, such as `npx -y agent-memory`.
+pub(super) fn typed() -> &'static str {
+    runner().map_or(NAME, Runner::command)
 }
 
 fn component() -> &'static Image {

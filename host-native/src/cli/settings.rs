@@ -176,6 +176,12 @@ impl Mounting {
         names.transpose()
     }
 
+    /// The names of the toolsets to mount, or else those of the default ones.
+    pub(super) fn names_or_default(&self) -> Result<Vec<String>, Error> {
+        let defaults = || description().default_toolsets().map(str::to_owned).collect();
+        Ok(self.names()?.unwrap_or_else(defaults))
+    }
+
     /// A builder that mounts these toolsets and grants nothing yet.
     pub(super) fn builder(&self) -> Result<Builder, Error> {
         Ok(match self.names()? {
@@ -223,8 +229,7 @@ impl Settings {
     /// For each mounted toolset that asks models, the value of the setting that selects one model.
     /// `None` if it is not set.
     pub(super) fn model_choices(&self) -> Result<Vec<Option<Setting>>, Error> {
-        let defaults = || description().default_toolsets().map(str::to_owned).collect();
-        let names = self.mounting.names()?.unwrap_or_else(defaults);
+        let names = self.mounting.names_or_default()?;
         let own = self.reach.toolsets.values()?;
         let mounted = description().mounted(&names, &own).map_err(Error::usage)?;
         let choices = mounted.into_iter().filter_map(|toolset| {

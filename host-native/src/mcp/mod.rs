@@ -142,6 +142,13 @@ async fn run(
     let running = match server.serve(messages).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(ServerInitializeError::TransportError { error, .. }) => {
+            tracing::warn!(
+                "the client does not read the answer to its first message: {}",
+                error.error
+            );
+            return Ok(());
+        }
         Err(error) => return Err(ServeError::Opening(error.to_string())),
     };
     match running.waiting().await {

@@ -82,11 +82,12 @@ impl LockFile {
         }
     }
 
-    pub(super) fn try_take(&mut self) -> Result<bool, Error> {
+    /// Tries to take the file. `location` is the place's, for messages.
+    pub(super) fn try_take(&mut self, location: &str) -> Result<bool, Error> {
         match run(self.connection(), "BEGIN IMMEDIATE") {
             Ok(()) => Ok(true),
             Err(error) if is_busy(&error) => Ok(false),
-            Err(error) => Err(lock_error(&error)),
+            Err(error) => Err(lock_error(location, &error)),
         }
     }
 }
@@ -126,14 +127,10 @@ pub fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-pub(super) fn lock_error(error: &rusqlite::Error) -> Error {
+pub(super) fn lock_error(location: &str, error: &rusqlite::Error) -> Error {
     let (code, message) = match error.sqlite_error_code() {
         Some(ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied) => {
-            return cannot_write(Error {
-                code: ErrorCode::ReadOnly,
-                message: String::new(),
-                detail: result_code(error),
-            });
+            return cannot_write(location, result_code(error));
         }
         Some(ffi::ErrorCode::DiskFull) => {
             (ErrorCode::NoSpace, "cannot take the lock: the medium is full: free some space")
@@ -153,12 +150,13 @@ pub fn result_code(error: &rusqlite::Error) -> Option<String> {
     Some(format!("SQLite result code {code}"))
 }
 
-pub(super) fn cannot_write(cause: Error) -> Error {
+pub(super) fn cannot_write(location: &str, detail: Option<String>) -> Error {
     Error {
         code: ErrorCode::ReadOnly,
-        message: "cannot take the lock: the place where it is kept can only be read by this \
-                  process: check its owner and permissions"
-            .to_owned(),
-        detail: cause.detail,
+        message: format!(
+            "cannot take the lock of `{location}`: the directory of the lock can only be read by this \
+             process: check its owner and permissions"
+        ),
+        detail,
     }
 }

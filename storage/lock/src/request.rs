@@ -65,7 +65,9 @@ impl Request {
     /// `invalid-path` if something else exists in place of its files; `io`.
     pub fn open(layout: &Layout, idle: &Arc<IdleLocks>, durable: bool) -> Result<Self, Error> {
         let failed = |errno| match errno {
-            Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => {
+                cannot_write(layout.location(), errno_error(errno, "").detail)
+            }
             errno => lock_directory_error(layout, errno),
         };
         let directory = layout.create_lock_directory(durable).map_err(failed)?;
@@ -86,19 +88,22 @@ impl Request {
             // If the queue file is free, no writer is at the head of the wait queue, so this one tries
             // the lock at once. It may overtake a writer that is between two attempts to take the queue
             // file.
-            if self.queue.is_free() && self.lock.try_take()? && self.lock.is_in_place() {
+            if self.queue.is_free()
+                && self.lock.try_take(&self.location)?
+                && self.lock.is_in_place()
+            {
                 return self.locked();
             }
             self.lock.let_go();
             self.state = State::Queued;
         }
         if self.state == State::Queued {
-            if !self.queue.try_take()? {
+            if !self.queue.try_take(&self.location)? {
                 return Ok(Progress::Queued(self));
             }
             self.state = State::AtHead;
         }
-        if !self.lock.try_take()? {
+        if !self.lock.try_take(&self.location)? {
             Ok(Progress::AtHead(self))
         } else if self.lock.is_in_place() {
             self.locked()
@@ -166,11 +171,11 @@ fn open_file(
     };
     let connection = connect(&path).map_err(|error| match may_use() {
         Err(errno) => failed(errno),
-        Ok(()) => lock_error(&error),
+        Ok(()) => lock_error(layout.location(), &error),
     })?;
     // SQLite opens a file read-only if it may not write it. `BEGIN IMMEDIATE` would then succeed
     // without a lock.
-    if connection.is_readonly("main").map_err(|error| lock_error(&error))? {
+    if connection.is_readonly("main").map_err(|error| lock_error(layout.location(), &error))? {
         return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
     }
     if before.is_none() {

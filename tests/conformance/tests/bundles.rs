@@ -78,6 +78,9 @@ fn every_command_exists() {
     let help = source("host-native/tests/help/hook.txt");
     let mut servers = 0;
     let mut hooks = 0;
+    let mut of_hooks = BTreeSet::new();
+    let mut of_servers = BTreeSet::new();
+    let plugin = |path: &str| path.split('/').nth(1).expect("a directory").to_owned();
     for path in manifests().iter().filter(|path| !path.ends_with("marketplace.json")) {
         let manifest = json(path);
         let mut commands = Vec::new();
@@ -93,9 +96,11 @@ fn every_command_exists() {
                     let names = toolset.strip_prefix("--toolset=").expect("toolsets");
                     let unknown = names.split(',').find(|name| !toolsets.contains(name));
                     assert_eq!(unknown, None, "{path}");
+                    of_servers.insert((plugin(path), toolset.clone()));
                 }
-                [hook, client, event] if hook == "hook" => {
+                [hook, client, event, toolset] if hook == "hook" => {
                     hooks += 1;
+                    of_hooks.insert((plugin(path), toolset.clone()));
                     assert!(
                         path.contains(client.as_str()),
                         "{path} is for another client: {client}"
@@ -111,6 +116,7 @@ fn every_command_exists() {
         }
     }
     assert_eq!((servers, hooks), (5, 3));
+    assert!(of_hooks.is_subset(&of_servers), "{of_hooks:?} {of_servers:?}");
 }
 
 /// Finds all objects with a command, at any depth.

@@ -2,7 +2,10 @@
 
 use super::finding::Finding;
 use super::reached::asked;
-use agent_memory_client_config::{Client, Directories, Scope, Server, installed, installed_hooks};
+use crate::cli::program::typed;
+use agent_memory_client_config::{
+    Client, Directories, Runner, Scope, Server, installed, installed_hooks,
+};
 use agent_memory_setting_values::{hide_urls, is_database_url, path_mistake};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -48,13 +51,13 @@ fn finding_of_hooks(client: Client, directories: &Directories) -> Option<Finding
     let missing = programs.map(Path::new).find(|path| path.is_absolute() && !path.is_file())?;
     let missing = missing.display();
     let message = format!("hooks of {title} start `{missing}`, which does not exist");
-    let again = format!("run `agent-memory install {} --hooks`", client.name());
+    let again = format!("run `{} install {} --hooks`", typed(), client.name());
     Some(Finding::error(ABOUT, message).advise(again))
 }
 
 fn finding(client: Client, directories: &Directories) -> Finding {
     let title = client.title();
-    let again = format!("run `agent-memory install {}`", client.name());
+    let again = format!("run `{} install {}`", typed(), client.name());
     let found = client.file(Scope::User, directories).and_then(|file| installed(&file, client));
     let (program, arguments) = match found {
         Err(error) => return Finding::warning(ABOUT, format!("{title}: {error}")),
@@ -77,6 +80,11 @@ fn finding(client: Client, directories: &Directories) -> Finding {
         let message = format!("{title} gives `{}`, which {mistake}", hide_urls(value));
         return Finding::warning(ABOUT, message)
             .advise("write it out, unless the client expands it");
+    }
+    let line = [std::slice::from_ref(&program), &arguments].concat();
+    if let Some(runner) = Runner::from_line(&line) {
+        // Not started: the runner may download the package.
+        return Finding::good(ABOUT, format!("{title} starts `{}`", runner.command()));
     }
     // Start only a program that has this name and an absolute path: the file may name any program.
     let is_named = path.file_stem().is_some_and(|stem| stem == "agent-memory");

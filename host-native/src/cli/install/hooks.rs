@@ -39,7 +39,8 @@ impl HookOptions {
         self.hooks.is_some()
     }
 
-    /// The hooks to add. `None` without `--hooks`. `start` is the command line of this program.
+    /// The hooks to add. `None` without `--hooks`. `start` is the command line of this program, and
+    /// `arguments` are those of the hooks besides the agent.
     pub(super) fn hooks(
         &self,
         client: Client,

@@ -117,11 +117,19 @@ impl Install {
         if client == Client::Codex && plans.len() > 1 {
             print_note("Codex asks once whether it may run the hooks: look at them with `/hooks`");
         }
+        let named = format!("{}{}", client.name(), self.target.options());
+        if let Some(runner) = program::runner().filter(|_| self.http.is_none()) {
+            print_note(&format!(
+                "{title} starts it with `{}`; an installed program starts faster: run `{}`, and then \
+                 this command again as `agent-memory install ...`",
+                runner.command(),
+                runner.installation()
+            ));
+        }
         print_note(&format!(
             "start {title} anew to use it. What agents store stays on this machine, unless a model \
-             or an embedder is configured; `agent-memory uninstall {}{}` takes it out again",
-            client.name(),
-            self.target.options()
+             or an embedder is configured; `{} uninstall {named}` takes it out again",
+            program::typed()
         ));
         Ok(ExitCode::SUCCESS)
     }
@@ -165,6 +173,13 @@ impl Install {
         agent_from.chain(self.arguments.iter().cloned()).collect()
     }
 
+    /// The arguments of the hooks: those that are shared, and the toolsets of the server, so that the
+    /// hooks name no tool that the client lacks.
+    fn arguments_of_hooks(&self) -> Vec<String> {
+        let toolset = self.toolset.iter().map(|toolset| format!("--toolset={toolset}"));
+        toolset.chain(self.shared_arguments()).collect()
+    }
+
     fn token_variable(&self) -> Result<Option<String>, Error> {
         let Some(name) = &self.token_variable else { return Ok(None) };
         if is_variable_name(name) && !name.starts_with(PREFIX) {
@@ -187,7 +202,7 @@ impl Install {
         } else {
             None
         };
-        let hooks = self.hooks.hooks(client, &start()?, &self.shared_arguments())?;
+        let hooks = self.hooks.hooks(client, &start()?, &self.arguments_of_hooks())?;
         let plans = match (hooks, file_of_hooks) {
             (Some(hooks), _) if client.has_one_file() => {
                 vec![Plan::install_both(&file, client, &server, &hooks)]
@@ -203,7 +218,7 @@ impl Install {
     }
 
     fn own_command(&self, client: Client) -> Option<OwnCommand> {
-        self.target.may_use_own_command().then(|| OwnCommand::from_client(client)).flatten()
+        self.target.is_usual().then(|| OwnCommand::from_client(client)).flatten()
     }
 }
 
@@ -229,12 +244,12 @@ impl Uninstall {
         }
         show(&plans)?;
         if !self.shows_only {
-            let own = self
-                .target
-                .may_use_own_command()
-                .then(|| OwnCommand::from_client(client))
-                .flatten();
+            let is_usual = self.target.is_usual();
+            let own = is_usual.then(|| OwnCommand::from_client(client)).flatten();
             carry_out(&plans, own.map(|own| move |plan: &Plan| own.uninstall(plan)))?;
+            if is_usual {
+                client.remove_empty_directories(&directories);
+            }
             print_note("what agents have stored is kept");
         }
         Ok(ExitCode::SUCCESS)
@@ -269,8 +284,11 @@ fn check(arguments: &[String]) -> Result<(), Error> {
         .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))
 }
 
-/// The command line that starts this program, without its arguments.
+/// The command line with which a client starts this program, without its arguments.
 fn start() -> Result<Vec<String>, Error> {
+    if let Some(runner) = program::runner() {
+        return Ok(runner.start());
+    }
     let start = program::start().map(|part| {
         part.to_str().map(str::to_owned).ok_or_else(|| {
             let shown = part.to_string_lossy().into_owned();
@@ -332,6 +350,7 @@ fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
         };
         print(&format!("  {:<15} {state}: {}", client.name(), file.display()))?;
     }
-    print(&format!("Nothing was changed. Name one: `agent-memory {command} CLIENT`"))?;
+    let program = program::typed();
+    print(&format!("Nothing was changed. Name one: `{program} {command} CLIENT`"))?;
     Ok(ExitCode::SUCCESS)
 }

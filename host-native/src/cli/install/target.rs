@@ -129,8 +129,9 @@ impl Target {
         }
     }
 
-    /// Whether the client's own command would change the file of this target.
-    pub(super) fn may_use_own_command(&self) -> bool {
+    /// Whether the file is where the client usually has that of the user. Only this file may be changed
+    /// by the client's own command.
+    pub(super) fn is_usual(&self) -> bool {
         self.file.is_none() && self.scope == NamedScope::User
     }
 }

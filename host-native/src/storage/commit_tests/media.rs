@@ -101,7 +101,9 @@ fn as_someone_else() {
 fn as_someone_who_may_only_read() {
     let tree = open(&medium());
     assert!(tree.read(Area::Documents, "a.md", 10).unwrap().is_some());
-    assert_eq!(acquire(&tree).unwrap_err().code, ErrorCode::ReadOnly);
+    let refused = acquire(&tree).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ReadOnly);
+    assert!(refused.message.contains("/.github/agent-memory`"), "{refused}");
 }
 
 #[test]

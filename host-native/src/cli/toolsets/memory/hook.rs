@@ -6,7 +6,7 @@ use super::record::{Ending, Session};
 use super::resume::{Request, Resumed};
 use crate::cli::answer::read;
 use crate::cli::output::{print, print_note};
-use crate::cli::settings::Reach;
+use crate::cli::settings::{Mounting, Reach};
 use crate::cli::terminal::visible;
 use crate::cli::{Error, help};
 use clap::builder::PossibleValue;
@@ -53,6 +53,9 @@ pub struct Hook {
 
     #[command(flatten)]
     request: Request,
+
+    #[command(flatten)]
+    mounting: Mounting,
 
     #[command(flatten)]
     reach: Reach,
@@ -118,10 +121,13 @@ impl Hook {
         Session { client, ending, event, agent }.record(&self.reach, deadline)
     }
 
-    /// The text for the agent. Lowers the budget until the text is as short as clients accept.
+    /// The text for the agent, from the toolsets that a server with the same options has: the text names
+    /// their tools. Lowers the budget until the text is as short as clients accept.
     fn text(&mut self) -> Result<String, Error> {
+        let toolsets = self.mounting.names_or_default()?;
         loop {
-            let Resumed { text, warnings } = read(&self.request.ask(&self.reach)?)?;
+            let result = self.request.ask(&self.reach, toolsets.iter().cloned())?;
+            let Resumed { text, warnings } = read(&result)?;
             let text = with_warnings(&text, &warnings);
             let budget = self.request.budget.unwrap_or_default();
             if text.len() <= MAX_TEXT || budget <= BUDGETS.0 {

@@ -60,7 +60,7 @@ pub(super) struct Resumed {
 
 impl Resume {
     pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
-        let result = self.request.ask(&self.reach)?;
+        let result = self.request.ask(&self.reach, ["all".to_owned()])?;
         if self.json {
             print_json(&result)?;
             return Ok(ExitCode::SUCCESS);
@@ -75,10 +75,15 @@ impl Resume {
 }
 
 impl Request {
-    /// The tool's result.
-    pub(super) fn ask(&self, reach: &Reach) -> Result<String, Error> {
-        // `memory` is named because a variable may leave it out of `all`.
-        let builder = reach.builder(builder().toolsets(["all", "memory"]))?;
+    /// The tool's result, from these toolsets.
+    pub(super) fn ask(
+        &self,
+        reach: &Reach,
+        toolsets: impl IntoIterator<Item = String>,
+    ) -> Result<String, Error> {
+        // `memory` is named because a variable may leave it out.
+        let toolsets = toolsets.into_iter().chain(["memory".to_owned()]);
+        let builder = reach.builder(builder().toolsets(toolsets))?;
         let here = std::env::current_dir().ok();
         let main = here.and_then(|here| main_worktree_with_logs(&here));
         let builder = main.into_iter().fold(builder, Builder::allow);

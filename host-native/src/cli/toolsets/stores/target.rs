@@ -6,7 +6,7 @@ use crate::cli::options::{Choice, ToolsetOptions, Writing};
 use crate::cli::program::runtime;
 use crate::cli::settings::{DataDirectory, memory_of};
 use crate::storage::{self, ErrorCode};
-use crate::{AgentMemory, Toolset, ToolsetSetting};
+use crate::{AgentMemory, Outcome, Toolset, ToolsetSetting};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -31,6 +31,9 @@ const TOOLSET: &str = "stores";
 
 /// The label of the place group of stores.
 pub(super) const PLACE: &str = "stores";
+
+/// The code of the error for a memory that does not exist.
+const MEMORY_NOT_FOUND: &str = "MEMORY_NOT_FOUND";
 
 /// The settings of this toolset only.
 #[derive(Clone, Debug)]
@@ -75,13 +78,25 @@ impl Open {
         return tokio::signal::windows::ctrl_c().ok();
     }
 
-    /// Calls a tool.
+    /// Calls a tool. For a memory that does not exist, the error names the command that lists the
+    /// memories, instead of the tool.
     pub(super) fn call<T: DeserializeOwned>(
         &self,
         tool: &str,
         arguments: &Value,
     ) -> Result<T, Error> {
-        result_of(self.runtime.block_on(self.memory.call(tool, &arguments.to_string())))
+        let called = self.runtime.block_on(self.memory.call(tool, &arguments.to_string()));
+        match (&called, arguments["store"].as_str(), arguments["path"].as_str()) {
+            (Ok(Outcome { answer: Err(error), .. }), Some(store), Some(path))
+                if error.code == MEMORY_NOT_FOUND =>
+            {
+                Err(Error::tool(format!(
+                    "there is no memory `{path}`: `agent-memory store list {store} --recursive` prints \
+                     the paths"
+                )))
+            }
+            _ => result_of(called),
+        }
     }
 }
 
