@@ -84,7 +84,7 @@ export function memoryOptions(
   if (missed) throw new UsageError(`\`${missed.source}\` needs the native program: ${remedy}, or leave it out`)
   const text = (name: string) => values[name]?.texts[0]
   const dataDir = values['data-dir']
-  const [offset, lockWait] = [text('utc-offset'), text('lock-wait')]
+  const { 'utc-offset': offset, 'lock-wait': lockWait } = values
   const allow = allowed(values.allow, directory)
   return {
     allow: [...new Set([...allow, ...enclosing(directory), ...enclosing(environment.CLAUDE_PROJECT_DIR)])],
@@ -222,17 +222,19 @@ function enclosing(directory: string | undefined): string[] {
   return []
 }
 
-function minutes(offset: string): number {
-  const [, sign, hours, rest] = /^([+-])([01]\d|2[0-3]):([0-5]\d)$/.exec(offset) ?? []
-  if (sign === undefined) throw new UsageError(`\`--utc-offset ${offset}\` is not an offset such as \`+05:30\``)
+function minutes(offset: Value): number {
+  const text = offset.texts[0]!
+  const [, sign, hours, rest] = /^([+-])([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
+  if (sign === undefined) throw wrong(offset, text, 'not an offset such as `+05:30`')
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(rest))
 }
 
 const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-function milliseconds(duration: string): number {
-  const [, number, unit] = /^(\d+)(ms|s|m|h)$/.exec(duration) ?? []
-  if (number === undefined) throw new UsageError(`\`--lock-wait ${duration}\` is not a duration such as \`5s\``)
+function milliseconds(duration: Value): number {
+  const text = duration.texts[0]!
+  const [, number, unit] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? []
+  if (number === undefined) throw wrong(duration, text, 'not a duration such as `5s`')
   return Number(number) * units[unit!]!
 }
 

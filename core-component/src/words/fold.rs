@@ -2,16 +2,17 @@
 //! same entries on every host and in every storage format.
 
 use icu_casemap::CaseMapper;
-use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
 /// Returns the text after NFKC and full Unicode case folding: `ß` becomes `ss`, and `Ａ` becomes `a`.
-/// Two texts have the same result if they are a compatibility caseless match (Unicode, D146).
+/// Two texts that are a compatibility caseless match have the same result (Unicode, D146).
 pub(crate) fn fold(text: &str) -> String {
-    let folded = case_fold(text);
-    let nfkc = ComposingNormalizerBorrowed::new_nfkc();
-    if folded.is_ascii() || nfkc.is_normalized(&folded) {
-        return folded;
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
     }
+    // Folding separates the iota below a Greek letter, so marks behind it have to be in order before.
+    let folded = case_fold(&DecomposingNormalizerBorrowed::new_nfd().normalize(text));
+    let nfkc = ComposingNormalizerBorrowed::new_nfkc();
     // Folds again: a compatibility character such as `㎒` decomposes to upper-case letters.
     let folded = case_fold(&nfkc.normalize(&folded));
     nfkc.normalize(&folded).into_owned()
@@ -61,6 +62,7 @@ mod tests {
             ("Ꭰ", "Ꭰ"),
             ("ＡＰＩ Ⅷ ㎒", "api viii mhz"),
             ("Café cafe\u{301}", "café café"),
+            ("\u{1fb4} \u{1fb3}\u{301} \u{3ac}\u{345}", "άι άι άι"),
         ] {
             assert_eq!(fold(text), folded);
         }

@@ -12,8 +12,7 @@ pub(crate) enum Role {
     Word,
     /// A part of a compound: `user` of `getUserName`.
     Part,
-    /// Several neighbouring parts of a compound, but not all: `username` of `getUserName`. Each is a
-    /// [`Part`](Role::Part), too.
+    /// Several neighbouring parts of a compound, but not all: `username` of `getUserName`.
     Run,
     /// The beginning of an id: `550e8400` of `550e8400e29b`.
     Beginning,
@@ -146,24 +145,30 @@ fn is_id(word: &str) -> bool {
     word.len() >= MIN_ID && has_digit() && (is_hexadecimal() || is_long())
 }
 
-/// Finds a word together with its signs, if it is the name of a language or product such as `C++`.
+/// Finds a word together with its signs, if it is the name of a language or product such as `C++`. A
+/// version may follow: `C++17`, `C#12`, `.NET8`.
 fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Role)) {
-    let before = &text.as_bytes()[..start];
-    let after = &text.as_bytes()[end..];
-    let is_in_word = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric())
+    let (before, after) = (&text[..start], &text[end..]);
+    let is_in_word = |next: Option<char>| {
+        next.is_some_and(|next| next.is_alphanumeric() && Script::Words.has(next))
     };
-    let last = text.as_bytes()[end - 1];
-    if after.starts_with(b"++") && last.is_ascii_lowercase() && after.get(2) != Some(&b'+') {
+    let word = &text[start..end];
+    let ends_with_letter = word.ends_with(|last: char| last.is_ascii_lowercase());
+    let name = word.trim_end_matches(|last: char| last.is_ascii_digit());
+    if after.starts_with("++") && ends_with_letter && !after.starts_with("+++") {
         found(&text[start..end + 2], Role::Signed);
-    } else if after.starts_with(b"#") && last.is_ascii_lowercase() && !is_in_word(after.get(1)) {
-        found(&text[start..=end], Role::Signed);
-    } else if &text[start..end] == "net" && before.ends_with(b".") {
+    } else if after.starts_with('#') && ends_with_letter {
+        // `issue#12` is a number, not a version.
+        let is_version = word.len() == 1;
+        let version = |next: char| is_version && next.is_ascii_digit();
+        if !is_in_word(after[1..].trim_start_matches(version).chars().next()) {
+            found(&text[start..=end], Role::Signed);
+        }
+    } else if name == "net" && before.ends_with('.') {
         // `example.net` is a domain, not a product.
-        let product =
-            ["asp.", "vb.", "ado."].iter().any(|product| before.ends_with(product.as_bytes()));
-        if product || !is_in_word(before.iter().nth_back(1)) {
-            found(&text[start - 1..end], Role::Signed);
+        let product = ["asp.", "vb.", "ado."].iter().any(|product| before.ends_with(product));
+        if product || !is_in_word(before.chars().nth_back(1)) {
+            found(&text[start - 1..start + name.len()], Role::Signed);
         }
     }
 }
@@ -380,6 +385,9 @@ mod tests {
             ("“C++” c++17", "c =c++ c =c++ 17"),
             (".NET ASP.NET example.net", "net =.net asp net =.net example net"),
             ("a+b #12 issue#12 i+++", "a b 12 issue 12 i"),
+            ("“F#” “.NET”—C#12", "f =f# net =.net c =c# 12"),
+            ("C#x .NET8 x.net8", "c x net8 +net =.net x net8 +net"),
+            ("C#のコード .NETで", "c =c# のコ コー ード net =.net で"),
         ] {
             assert_eq!(found(text), expected, "{text}");
         }

@@ -154,8 +154,8 @@ pub(super) fn cannot_write(location: &str, detail: Option<String>) -> Error {
     Error {
         code: ErrorCode::ReadOnly,
         message: format!(
-            "cannot take the lock of `{location}`: the directory of the lock can only be read by this \
-             process: check its owner and permissions"
+            "cannot take the lock of `{location}`: this process may read the directory of the lock, but \
+             not write to it: check its owner and permissions"
         ),
         detail,
     }

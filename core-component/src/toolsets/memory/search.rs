@@ -47,6 +47,10 @@ impl Search<'_> {
             };
             found = other.unwrap_or(found);
         }
+        if found.candidates.is_empty() && self.lists_without_words(asked) {
+            let all = Query::in_language("", self.request.query.usual());
+            found = self.collect_other(all, false)?.unwrap_or(found);
+        }
         if found.candidates.is_empty() && found.has_word && has_dates(&self.request) {
             found.other_days = self.other_days()?;
         }
@@ -98,6 +102,14 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a question that found nothing is answered with the newest entries: it has no word worth
+    /// searching for, and the request has a filter by date or agent.
+    fn lists_without_words(&self, asked: &AskedDays) -> bool {
+        let Request { query, from, to, agent, .. } = &self.request;
+        let is_filtered = from.is_some() || to.is_some() || agent.is_some();
+        is_filtered && asked.days.is_empty() && !Query::is_telling(&asked.beside, query.usual())
+    }
+
     /// Collects the entries for another query. `None`, and the request as before, if there are none.
     fn collect_other(&mut self, query: Query, lists_days: bool) -> Result<Option<Results>, Error> {
         let query = replace(&mut self.request.query, query);
@@ -141,13 +153,15 @@ impl Search<'_> {
     }
 }
 
-/// Returns the query for a question without its relative words for days. The query is empty if no word
-/// worth searching for is left, as in "yesterday" or "What did we do?", and days or an agent are asked
-/// for: the search then lists the newest entries. `is_filtered` is whether the request has a filter by
-/// date or agent.
+/// Returns the query for a question without its relative words for days. It is empty if no word worth
+/// searching for is left beside the days, as in "yesterday" or "What did we do on Tuesday?". So is that
+/// for a question of several such words about some days or an agent, as in "What did we do?".
+/// `is_filtered` is whether the request has a filter by date or agent.
 pub(super) fn query_beside_days(call: &Call<'_>, asked: &AskedDays, is_filtered: bool) -> Query {
     let usual = MemorySettings::new(call.context).usual_language();
-    let may_list = is_filtered || !asked.days.is_empty();
+    // A single word may be a name: `IT`, `Will`.
+    let is_sentence = || asked.beside.split_whitespace().nth(1).is_some();
+    let may_list = !asked.days.is_empty() || (is_filtered && is_sentence());
     if may_list && !Query::is_telling(&asked.beside, usual) {
         return Query::in_language("", usual);
     }

@@ -16,7 +16,7 @@ pub(super) struct Query {
     pub kind: Option<Kind>,
     /// The memory must have all of these tags, compared exactly.
     pub tags: Vec<String>,
-    /// Case-folded terms (see [`fold`](crate::words::fold)). Each must occur in content, category or a tag.
+    /// Folded terms (see [`fold`](crate::words::fold)). Each must occur in content, category or a tag.
     pub terms: Vec<String>,
     pub importance: Option<Importance>,
     /// The memory must have exactly this category.

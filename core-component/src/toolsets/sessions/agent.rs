@@ -149,7 +149,7 @@ impl<'a> Agent<'a> {
         let Some(document) = document else {
             let message = format!(
                 "`{}` is missing although `{}` has session logs: restore it, for example from \
-                 version control, or copy another agent's, which `start_session` makes",
+                 version control, or copy that of another agent",
                 in_repository(&path),
                 self.name
             );

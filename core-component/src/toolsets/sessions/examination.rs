@@ -119,7 +119,7 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     if has_logs && !has_schema {
         let what = format!(
             "missing although `{agent}` has session logs: restore it, for example from version \
-             control, or copy another agent's, which `start_session` makes"
+             control, or copy that of another agent"
         );
         add(format!("{agent}/_schema.md"), 0, Kind::Problem(Severity::Error, what));
     }

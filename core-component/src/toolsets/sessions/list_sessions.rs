@@ -49,11 +49,11 @@ impl Tool for ListSessions {
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         agent.schema()?;
         let limit = input.limit.map_or(usize::MAX, |limit| limit as usize);
-        let (days, others) = agent.sessions_and_others()?;
+        let (days, not_files) = agent.sessions_and_others()?;
         let newest = days.into_iter().rev().take(limit);
         let mut sessions: Vec<_> = newest.map(|date| format!("{date}.md")).collect();
         let mut warnings: Vec<_> =
-            others.last().map(|date| not_read(*date, others.len())).into_iter().collect();
+            not_files.last().map(|date| not_read(*date, not_files.len())).into_iter().collect();
         let left_out = cut_list(&mut sessions);
         if left_out > 0 {
             warnings.push(format!(
@@ -61,7 +61,8 @@ impl Tool for ListSessions {
                  `read_session` and a `date`"
             ));
         }
-        let others = if sessions.is_empty() { agent.others(call)? } else { None };
+        let others =
+            if sessions.is_empty() && warnings.is_empty() { agent.others(call)? } else { None };
         let note =
             others.map(|others| format!("`{}` has no session log yet; {others}", agent.name));
         Ok(Output { sessions, warnings, note })

@@ -88,7 +88,7 @@ fn stored_folded<'a>(memory: &Memory, folded: &'a str) -> &'a str {
     if memory.content.is_ascii() { &folded[memory.content.len()..] } else { folded }
 }
 
-/// The text of a memory that a search looks through, case-folded. Content, category and each tag
+/// The text of a memory that a search looks through, folded. Content, category and each tag
 /// are on lines of their own, so that no term matches across two of them.
 pub(super) fn folded(memory: &Memory) -> String {
     memory.searched_texts().map(fold).collect::<Vec<_>>().join("\n")

@@ -20,9 +20,9 @@ pub(super) const MAX_AGENTS: u32 = 10_000;
 ///   has changed, and if the rows were not copied from a file.
 /// - `memories.original` is the text of a record of another program, if it holds more than the
 ///   columns.
-/// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on a
-///   line. It lacks an ASCII content, because SQL's `lower` folds that: a copy would double the size of
-///   the database.
+/// - `memories.folded` has the texts that a search looks through, folded by this crate, each on a line.
+///   It lacks an ASCII content, because SQL's `lower` folds that: a copy would double the size of the
+///   database.
 /// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
 /// - `stamp` is [`Memory::stamp`](crate::toolsets::records::memory::Memory::stamp). By it, a search
 ///   finds the rows that have changed since the last update of the index.
