@@ -214,7 +214,7 @@ class _ListSessionsOutput(TypedDict):
 class ListSessionsOutput(_ListSessionsOutput, total=False):
     """The output of `list_sessions`."""
 
-    #: Says that older ones are left out, where they are too many for an answer.
+    #: Which logs are left out: those that are no files, and the oldest of a long list.
     warnings: list[str]
 
     #: Where to look instead, if there are none.
