@@ -83,8 +83,8 @@ async fn a_damaged_database_is_reported_as_corrupted_data_and_left_unchanged() {
     drop(memory);
     let whole = std::fs::read(whole.path().join("memories/memories.db")).expect("it is there");
     let damaged = [
-        (b"no database".repeat(1000), "is damaged: restore it from a backup"),
-        (whole[..whole.len() / 2].to_vec(), "is damaged: restore it from a backup"),
+        (b"no database".repeat(1000), "is damaged: look at it with `agent-memory doctor`"),
+        (whole[..whole.len() / 2].to_vec(), "is damaged: look at it with `agent-memory doctor`"),
     ];
     for (bytes, says) in damaged {
         let directory = tempfile::tempdir().expect("a directory");

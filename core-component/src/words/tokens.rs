@@ -148,7 +148,8 @@ fn is_id(word: &str) -> bool {
 /// Finds a word together with its signs, if it is the name of a language or product such as `C++`. A
 /// version may follow: `C++17`, `C#12`, `.NET8`.
 fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Role)) {
-    let (before, after) = (&text[..start], &text[end..]);
+    let before = &text[..start];
+    let after = &text[end..];
     let is_in_word = |next: Option<char>| {
         next.is_some_and(|next| next.is_alphanumeric() && Script::Words.has(next))
     };
