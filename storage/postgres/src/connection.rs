@@ -6,7 +6,7 @@ use std::time::Duration;
 use agent_memory_storage::Error;
 use futures_util::future::join;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_postgres::Client;
 
 use super::error::is_lost;
@@ -25,12 +25,53 @@ pub(crate) struct Connection {
     in_transaction: bool,
 }
 
-impl Connection {
-    /// A connection of a pool, in use until `permit` is dropped.
-    pub fn new(client: Client, permit: OwnedSemaphorePermit, pool: Arc<Pool>) -> Self {
-        Self { lent: Some((client, permit)), pool, in_transaction: false }
+impl Pool {
+    /// Waits until one of the connections is free. Connects to the database if no idle connection is
+    /// open.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`lend`](Pool::lend).
+    pub async fn connection(self: &Arc<Self>, until: Instant) -> Result<Connection, Error> {
+        let lent = Some(self.lend(until).await?);
+        Ok(Connection { lent, pool: self.clone(), in_transaction: false })
     }
 
+    /// Does work on `first`, or on a free connection, and returns the connection, too. If the
+    /// connection is found to be dead, does the work once more on another one. So the work must change
+    /// nothing that outlives its connection.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connection`](Self::connection) and of the work.
+    pub async fn with_connection<T, Work>(
+        self: &Arc<Self>,
+        first: Option<Connection>,
+        until: Instant,
+        work: impl Fn(Connection) -> Work,
+    ) -> Result<(Connection, T), Error>
+    where
+        Work: Future<Output = (Connection, Result<T, StatementError>)>,
+    {
+        let connection = match first {
+            Some(first) => first,
+            None => self.connection(until).await?,
+        };
+        let (mut connection, mut done) = work(connection).await;
+        if matches!(&done, Err(StatementError::Database(error)) if is_lost(error)) {
+            connection.close();
+            // The other idle connections are probably dead, too.
+            self.close_idle();
+            (connection, done) = work(self.connection(until).await?).await;
+        }
+        match done {
+            Ok(done) => Ok((connection, done)),
+            Err(failed) => Err(connection.end(failed)),
+        }
+    }
+}
+
+impl Connection {
     /// The client, for statements of the open transaction.
     pub fn client(&self) -> &Client {
         &self.lent.as_ref().expect("lent until it is dropped").0

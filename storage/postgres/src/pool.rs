@@ -8,9 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{Client, Config, NoTls};
 
-use super::connection::Connection;
-use super::error::{is_lost, network_error, silent, storage_error};
-use super::statement_error::StatementError;
+use super::error::{network_error, silent, storage_error};
 use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
 
@@ -61,46 +59,13 @@ impl Pool {
     /// # Errors
     ///
     /// `busy` if none is free at the deadline, or the database cannot be reached now; `permission`, `io`.
-    pub async fn connection(self: &Arc<Self>, until: Instant) -> Result<Connection, Error> {
+    pub async fn lend(&self, until: Instant) -> Result<(Client, OwnedSemaphorePermit), Error> {
         let permit = free(&self.connections, until).await?;
         let client = match self.take_idle() {
             Some(client) => client,
             None => self.connect().await?,
         };
-        Ok(Connection::new(client, permit, self.clone()))
-    }
-
-    /// Does work on `first`, or on a free connection, and returns the connection, too. If the
-    /// connection is found to be dead, does the work once more on another one. So the work must change
-    /// nothing that outlives its connection.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`connection`](Self::connection) and of the work.
-    pub async fn with_connection<T, Work>(
-        self: &Arc<Self>,
-        first: Option<Connection>,
-        until: Instant,
-        work: impl Fn(Connection) -> Work,
-    ) -> Result<(Connection, T), Error>
-    where
-        Work: Future<Output = (Connection, Result<T, StatementError>)>,
-    {
-        let connection = match first {
-            Some(first) => first,
-            None => self.connection(until).await?,
-        };
-        let (mut connection, mut done) = work(connection).await;
-        if matches!(&done, Err(StatementError::Database(error)) if is_lost(error)) {
-            connection.close();
-            // The other idle connections are probably dead, too.
-            self.close_idle();
-            (connection, done) = work(self.connection(until).await?).await;
-        }
-        match done {
-            Ok(done) => Ok((connection, done)),
-            Err(failed) => Err(connection.end(failed)),
-        }
+        Ok((client, permit))
     }
 
     /// Runs work on the runtime of the connections.
