@@ -45,7 +45,8 @@ const refused: [args: string[], variables: Variables, says: RegExp][] = [
   [['--toolset', ' , '], {}, /^`--toolset` is ` , `, which is not a list of toolset names$/],
   [['--recent-capacity', '1e1'], {}, /^`--recent-capacity` is `1e1`, which is not a whole number$/],
   [[], { NO_SEARCH: 'yes' }, /^`AGENT_MEMORY_NO_SEARCH` is `yes`, which is not `true` or `false`$/],
-  [['--utc-offset', '+24:00'], {}, /^`--utc-offset \+24:00` is not an offset/],
+  [['--utc-offset', '+24:00'], {}, /^`--utc-offset` is `\+24:00`, which is not an offset/],
+  [[], { LOCK_WAIT: 'zz' }, /^`AGENT_MEMORY_LOCK_WAIT` is `zz`, which is not a duration such as `5s`$/],
 ]
 
 for (const [args, variables, says] of refused)
