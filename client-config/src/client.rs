@@ -216,7 +216,7 @@ impl Client {
 
     /// Removes the client's own directories for the files of the user if they are empty, such as
     /// `~/.cursor`: `install` may have made them, and [`is_found`](Client::is_found) looks for them.
-    /// What cannot be removed stays.
+    /// A directory that cannot be removed stays.
     pub fn remove_empty_directories(self, directories: &Directories) {
         let files =
             [self.file(Scope::User, directories), self.hooks_file(Scope::User, directories)];

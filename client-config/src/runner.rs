@@ -78,7 +78,7 @@ impl Runner {
     }
 }
 
-/// The words of a line that start this program with a runner. `None` if there is no runner.
+/// The words of a line that start this program with a runner. `None` if the line starts it otherwise.
 pub(crate) fn start_of(line: &[String]) -> Option<&[String]> {
     Runner::ALL.into_iter().find_map(|runner| runner.start_of(line))
 }

@@ -28,7 +28,7 @@ const common: readonly Flag[] = [
   { name: 'utc-offset' },
   { name: 'durability' },
   { name: 'lock-wait' },
-  // Ignored: there is no log.
+  // This option has no effect: WebAssembly writes no log.
   { name: 'log-level' },
 ]
 

@@ -10,7 +10,7 @@ pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    // Folding separates the iota below a Greek letter, so marks behind it have to be in order before.
+    // Case folding makes a letter of the iota below a Greek letter. So the marks are put in order first.
     let folded = case_fold(&DecomposingNormalizerBorrowed::new_nfd().normalize(text));
     let nfkc = ComposingNormalizerBorrowed::new_nfkc();
     // Folds again: a compatibility character such as `㎒` decomposes to upper-case letters.

@@ -26,7 +26,7 @@ pub(crate) enum Role {
 /// The minimum number of characters of a part of a compound.
 const MIN_PART: usize = 2;
 
-/// The runs of parts of a compound with more parts than this are no tokens.
+/// A compound with more parts than this has no tokens of the kind [`Run`](Role::Run).
 const MAX_PARTS: usize = 6;
 
 /// The minimum number of characters of an id.

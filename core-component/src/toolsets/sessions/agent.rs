@@ -168,8 +168,8 @@ impl<'a> Agent<'a> {
         Ok(self.sessions_and_others()?.0)
     }
 
-    /// The days with a log, and the days whose log is no file but a link or a directory. Each oldest
-    /// first.
+    /// The days with a log, and the days whose log is a link or a directory instead of a file. Both
+    /// lists begin with the oldest day.
     pub fn sessions_and_others(&self) -> Result<(Vec<Date>, Vec<Date>), Error> {
         let entries = self.tree.list(Area::Documents, &format!("{}/logs", self.name))?;
         let dated = entries.into_iter().flatten().filter_map(|entry| {

@@ -69,7 +69,7 @@ impl Tool for ListSessions {
     }
 }
 
-/// The warning about logs that are no files. `last` is the last of their days.
+/// The warning about this many logs that are links or directories. `last` is the latest of their days.
 fn not_read(last: Date, logs: usize) -> String {
     let more = match logs - 1 {
         0 => String::new(),
