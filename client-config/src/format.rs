@@ -90,7 +90,8 @@ impl Format {
         Format { client, has_server: client.has_one_file(), has_hooks: true }
     }
 
-    /// The text of a file that holds nothing.
+    /// The text of a new file, which holds nothing yet. A file of hooks alone is JSON, whatever the
+    /// client's grammar is.
     pub fn empty(self) -> &'static str {
         match self.client.grammar() {
             Grammar::Toml if self.has_server => "",

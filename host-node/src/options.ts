@@ -14,7 +14,10 @@ export interface MemoryOptions extends ComponentOptions {
 
 /** The options for any component. */
 export interface ComponentOptions {
-  /** Absolute paths of directories. Each grants the repositories below it, and itself if it is a repository. */
+  /**
+   * Directories: absolute paths, or ones that begin with `~/`. Each grants the repositories below it, and itself if it
+   * is a repository.
+   */
   allow: readonly string[]
   /**
    * The names of the toolsets to mount; `all` mounts every toolset. Default: the component's default toolsets. With any

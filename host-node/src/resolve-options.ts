@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
 import type { Durability } from './durability.ts'
 import type { Embedder } from './embedding.ts'
@@ -16,6 +15,7 @@ import {
   absolutePath,
   defaultConfigurationDirectory,
   defaultDataDirectory,
+  notAbsolute,
   pathMistake,
   requireMeant,
 } from './user-paths.ts'
@@ -181,8 +181,7 @@ function startOption(now: unknown): number {
 function dataDirectoryOf(path: unknown): string {
   if (typeof path === 'string') requireMeant('dataDir', path)
   const absolute = typeof path === 'string' ? absolutePath(path) : undefined
-  if (absolute === undefined)
-    throw invalidOption('dataDir', 'is neither an absolute path nor one that begins with `~/`')
+  if (absolute === undefined) throw invalidOption('dataDir', `is ${notAbsolute}`)
   return absolute
 }
 
@@ -192,9 +191,10 @@ function grant(directory: string, places: Places): void {
     throw invalidOption('allow', 'has an item that is not a path: every item is a string')
   const mistake = pathMistake(directory)
   if (mistake !== undefined) throw invalidOption('allow', `has \`${directory}\`, which ${mistake}`)
-  if (!isAbsolute(directory)) throw invalidOption('allow', `has \`${directory}\`, which is not an absolute path`)
+  const absolute = absolutePath(directory)
+  if (absolute === undefined) throw invalidOption('allow', `has \`${directory}\`, which is ${notAbsolute}`)
   try {
-    places.run((files) => files.grantRepositories(directory))
+    places.run((files) => files.grantRepositories(absolute))
   } catch (error) {
     throw invalidOption('allow', (error as Error).message, error)
   }

@@ -3,7 +3,7 @@ import type { PlaceDescription, Setting, SettingValues, Toolset } from './descri
 import { invalidOption, requireObject, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Places, Wanted } from './storage/places.ts'
-import { absolutePath, homeDirectory, requireMeant } from './user-paths.ts'
+import { absolutePath, homeDirectory, notAbsolute, requireMeant } from './user-paths.ts'
 
 /** The directories for default paths. A directory is undefined on a machine without a home directory. */
 export interface DefaultDirectories {
@@ -89,7 +89,7 @@ function checkValue(option: string, { schema, is_path }: Setting, value: unknown
   requireMeant(option, value as string)
   const path = absolutePath(value as string)
   if (path !== undefined) return path
-  if (!isOfFile) throw invalidOption(option, 'is neither an absolute path nor one that begins with `~/`')
+  if (!isOfFile) throw invalidOption(option, `is ${notAbsolute}`)
   return `${process.cwd()}/${value}`
 }
 

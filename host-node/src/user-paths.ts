@@ -8,6 +8,9 @@ export function absolutePath(path: string): string | undefined {
   return isAbsolute(expanded) ? expanded : undefined
 }
 
+/** Why `absolutePath` returns no path. */
+export const notAbsolute = 'neither an absolute path nor one that begins with `~/`'
+
 /** The home directory. Undefined for a user without one. */
 export function homeDirectory(): string | undefined {
   try {

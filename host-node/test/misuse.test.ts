@@ -22,7 +22,7 @@ const wrongOptions: [options: unknown, says: RegExp][] = [
   [{ allow: ['/home/$USER'] }, /`allow` has .*write the path itself/],
   [{ allow: [String(pathToFileURL('/repo'))] }, /`allow` has `file:\/\/\/repo`, which is a URI: write the path itself/],
   [{ allow: [pathToFileURL('/repo')] }, /`allow` has an item that is not a path: every item is a string/],
-  [{ allow: ['repo'] }, /`allow` has `repo`, which is not an absolute path/],
+  [{ allow: ['repo'] }, /`allow` has `repo`, which is neither an absolute path nor one that begins with `~\/`/],
   [{ toolsets: null }, /`toolsets` is not an array of names, such as/],
   [{ toolsets: 'records' }, /`toolsets` is not an array of names, such as/],
   [{ toolsets: ['recods'] }, /`toolsets` has `recods`, which does not exist; there are `sessions`, `records`/],

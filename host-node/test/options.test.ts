@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory'
 import { pathMistake } from '../dist/user-paths.js'
-import { emptyDirectory, repositoryFile } from './fixtures/scratch.ts'
+import { emptyDirectory, repositoryFile, write } from './fixtures/scratch.ts'
 import { settled } from './fixtures/toolsets.ts'
 
 test('the defaults are those of the README', () => {
@@ -35,6 +35,20 @@ test('a path cannot be meant exactly if the list of paths says so', () => {
   for (const path of mistakes) assert.notEqual(pathMistake(path), undefined, path)
   for (const path of drives) assert.equal(pathMistake(path) !== undefined, process.platform !== 'win32', path)
   for (const path of meant) assert.equal(pathMistake(path), undefined, path)
+})
+
+test('`allow` takes a path below the home directory', async (context) => {
+  const home = process.env['HOME']
+  context.after(() => {
+    if (home === undefined) delete process.env['HOME']
+    else process.env['HOME'] = home
+  })
+  process.env['HOME'] = emptyDirectory()
+  const repository = join(process.env['HOME'], 'project')
+  write(join(repository, '.git/HEAD'), 'ref: refs/heads/main\n')
+  await using memory = await openMemory({ allow: ['~/project'], toolsets: ['sessions'], durability: 'relaxed' })
+  const { isError } = await memory.call('list_sessions', { repo_root: repository })
+  assert.equal(isError, false)
 })
 
 test('the function of the program is the first of the models', () => {

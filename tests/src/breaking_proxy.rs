@@ -31,8 +31,8 @@ pub fn start_proxy(directory: &Path, server: &Path, broken: Break) {
 }
 
 /// Passes bytes from a server to its clients. `pass` passes the bytes of one client to the server. Once
-/// it has set its last argument, the client gets no more answers. The client's connection ends when the
-/// server's ends.
+/// it has set `hides_answers`, its last argument, the client gets no more answers. The client's
+/// connection ends when the server's ends.
 ///
 /// # Panics
 ///

@@ -20,7 +20,8 @@ pub(crate) const DATABASE: DerivedDatabase = DerivedDatabase {
 /// another version is built anew.
 const VERSION: i64 = 3;
 
-/// The version of an index in which texts whose language cannot be detected have the stems of `usual`.
+/// The version of an index whose default language is `usual`: texts whose language cannot be detected
+/// have its stems. An index with another default language is built anew.
 pub(super) fn version_of(usual: Language) -> i64 {
     VERSION + OF_LANGUAGE * usual as i64
 }

@@ -76,6 +76,16 @@ impl Request {
         self.query.is_empty()
     }
 
+    /// Whether only entries of some days can be hits.
+    pub fn has_dates(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.lists_days
+    }
+
+    /// Whether only entries of some days or of one agent can be hits.
+    pub fn is_filtered(&self) -> bool {
+        self.has_dates() || self.agent.is_some()
+    }
+
     /// Whether the request admits an entry as a hit, by its times, its day and whether it is
     /// archived.
     pub(super) fn admits_entry(&self, entry: &Entry) -> bool {

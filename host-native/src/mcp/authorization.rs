@@ -30,7 +30,7 @@ const CHECK: Duration = Duration::from_secs(5);
 /// The maximum number of subjects without a bound token that are logged.
 const MAX_STRANGERS: usize = 100;
 
-/// Lets requests with a valid token pass, and adds the token's [`Principal`] to them.
+/// Lets requests with a valid token pass, and adds their [`Client`] to them.
 #[derive(Clone)]
 pub(super) struct Authorization {
     /// The memory of clients without a tenant.
@@ -39,7 +39,8 @@ pub(super) struct Authorization {
     streams: Streams,
 }
 
-struct Guard {
+/// The tokens that requests need, and their use.
+pub(super) struct Guard {
     tokens: Arc<Tokens>,
     /// Checks access tokens of an authorization server. If `None`, access tokens are refused.
     oauth: Option<Arc<ResourceServer>>,
@@ -60,25 +61,51 @@ struct Use {
     recorded: Option<Timestamp>,
 }
 
-/// Marks a request that came without a token, when none was needed.
+/// The client of a request over HTTP. [`pass`] adds it to each request that it lets in.
 #[derive(Clone)]
-struct Visitor(Arc<Guard>);
-
-/// Whether a long request may still be answered: its token is still valid, or requests need no token
-/// yet.
-pub(super) fn may_go_on(request: &RequestContext<RoleServer>) -> bool {
-    let Some(parts) = request.extensions.get::<Parts>() else { return true };
-    match (parts.extensions.get::<Principal>(), parts.extensions.get::<Visitor>()) {
-        (Some(principal), _) => principal.may_go_on(),
-        (None, Some(Visitor(guard))) => guard.is_closed().is_ok_and(|is_closed| !is_closed),
-        (None, None) => true,
-    }
+pub(super) enum Client {
+    /// The holder of the request's token.
+    Holder(Principal),
+    /// A client without a token, while none is needed yet.
+    Visitor(Arc<Guard>),
+    /// A client of a server without tokens.
+    Anybody,
 }
 
-/// Waits until a long request may no longer be answered.
-pub(super) async fn shut_out(request: &RequestContext<RoleServer>) {
-    while may_go_on(request) {
-        tokio::time::sleep(CHECK).await;
+impl Client {
+    /// The client of a request over HTTP.
+    ///
+    /// # Panics
+    ///
+    /// If [`pass`] did not let the request in. Such a request must have no rights.
+    pub fn from_request(request: &RequestContext<RoleServer>) -> &Self {
+        let parts = request.extensions.get::<Parts>();
+        parts.and_then(|parts| parts.extensions.get()).expect("a request that was let in")
+    }
+
+    /// The holder of the request's token. `None` for a request that needed no token.
+    pub fn holder(&self) -> Option<&Principal> {
+        match self {
+            Client::Holder(principal) => Some(principal),
+            Client::Visitor(_) | Client::Anybody => None,
+        }
+    }
+
+    /// Whether a long request may still be answered: its token is still valid, or requests need no
+    /// token yet.
+    pub fn may_go_on(&self) -> bool {
+        match self {
+            Client::Holder(principal) => principal.may_go_on(),
+            Client::Visitor(guard) => guard.is_closed().is_ok_and(|is_closed| !is_closed),
+            Client::Anybody => true,
+        }
+    }
+
+    /// Waits until a long request may no longer be answered.
+    pub async fn shut_out(&self) {
+        while self.may_go_on() {
+            tokio::time::sleep(CHECK).await;
+        }
     }
 }
 
@@ -95,11 +122,6 @@ pub(super) struct Principal {
 }
 
 impl Principal {
-    /// The holder of a request's token. `None` without HTTP, and for a request that needed no token.
-    pub fn from_request(request: &RequestContext<RoleServer>) -> Option<&Principal> {
-        request.extensions.get::<Parts>()?.extensions.get::<Principal>()
-    }
-
     pub fn reach(&self) -> Reach {
         self.token.reach()
     }
@@ -175,19 +197,19 @@ impl Guard {
     }
 
     /// Finds out who sent a request.
-    async fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Known, Refused> {
+    async fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Sender, Refused> {
         if !self.is_closed()? {
-            return Ok(Known::Anybody);
+            return Ok(Sender::Anybody);
         }
         let given = bearer(headers).ok_or(Refused::Nobody)?;
         if let Some(token) = self.tokens.find(given, now)? {
-            return Ok(Known::holder(token, None));
+            return Ok(Sender::holder(token, None));
         }
         // This server's own tokens have no `.`. Access tokens are JWTs, which have two.
         let oauth = self.oauth.as_ref().filter(|_| given.contains('.')).ok_or(Refused::Unknown)?;
         let accepted = oauth.check(given, now).await?;
         match self.tokens.find_bound(oauth.issuer(), &accepted.subject, now)? {
-            Some(token) => Ok(Known::holder(token, Some(accepted.until))),
+            Some(token) => Ok(Sender::holder(token, Some(accepted.until))),
             None => Err(Refused::Stranger(accepted.subject)),
         }
     }
@@ -263,7 +285,7 @@ impl Guard {
 }
 
 /// The sender of a request.
-enum Known {
+enum Sender {
     /// No token is needed yet, so the sender is not known.
     Anybody,
     /// The token of the request, or the token that is bound to the subject of its access token. Also
@@ -271,9 +293,9 @@ enum Known {
     Holder(Box<Token>, Option<Timestamp>),
 }
 
-impl Known {
+impl Sender {
     fn holder(token: Token, until: Option<Timestamp>) -> Self {
-        Known::Holder(Box::new(token), until)
+        Sender::Holder(Box::new(token), until)
     }
 }
 
@@ -308,15 +330,16 @@ pub(super) async fn pass(
     next: Next,
 ) -> Response {
     let Some(guard) = authorization.guard else {
+        request.extensions_mut().insert(Client::Anybody);
         return authorization.streams.limit(None, request, next).await;
     };
     let now = Timestamp::now();
     let (token, until) = match guard.find(request.headers(), now).await {
-        Ok(Known::Anybody) => {
-            request.extensions_mut().insert(Visitor(guard.clone()));
+        Ok(Sender::Anybody) => {
+            request.extensions_mut().insert(Client::Visitor(guard.clone()));
             return authorization.streams.limit(None, request, next).await;
         }
-        Ok(Known::Holder(token, until)) => (*token, until),
+        Ok(Sender::Holder(token, until)) => (*token, until),
         Err(refused) => return guard.refuse(refused),
     };
     let Some(is_use_due) = guard.count(&token, now) else {
@@ -330,7 +353,7 @@ pub(super) async fn pass(
     let tokens = guard.tokens.clone();
     let id = token.id.clone();
     let principal = Principal { token: token.clone(), until, tokens: tokens.clone(), memory };
-    request.extensions_mut().insert(principal);
+    request.extensions_mut().insert(Client::Holder(principal));
     if is_use_due {
         tokio::task::spawn_blocking(move || {
             if let Err(error) = tokens.record_use(&token, now) {

@@ -1,6 +1,6 @@
 //! The tools over HTTP: MCP's Streamable HTTP without a session.
 
-use super::authorization::{Authorization, Principal, pass};
+use super::authorization::{Authorization, Client, Principal, pass};
 use super::connections::{self, Limits};
 use super::metrics::{METRICS_TYPE, Metrics};
 use super::origin::Origin;
@@ -317,11 +317,8 @@ fn parse_error(reason: &str) -> Response {
     (StatusCode::BAD_REQUEST, Json(message)).into_response()
 }
 
-async fn numbers(
-    State(metrics): State<Metrics>,
-    principal: Option<Extension<Principal>>,
-) -> Response {
-    if principal.is_some_and(|Extension(principal)| principal.has_tenant()) {
+async fn numbers(State(metrics): State<Metrics>, Extension(client): Extension<Client>) -> Response {
+    if client.holder().is_some_and(Principal::has_tenant) {
         let message = "the numbers are those of all tenants: send a token that has no tenant";
         return refusal(StatusCode::FORBIDDEN, message);
     }

@@ -51,10 +51,11 @@ impl Lock {
         let mut state = self.state.lock().await;
         self.ensure(&mut state).await.map_err(|error| (None, error))?;
         let client = state.client().map_err(|error| (None, error))?;
-        let applied = match timeout(self.patience(), self.apply(client, changes)).await {
-            Ok(applied) => applied,
-            Err(_) => Err((None, StatementError::Stopped(silent()))),
-        };
+        let applied =
+            match timeout(self.server.answer_timeout(1), self.apply(client, changes)).await {
+                Ok(applied) => applied,
+                Err(_) => Err((None, StatementError::Stopped(silent()))),
+            };
         let versions = applied.map_err(|(index, failed)| (index, state.fail(failed)))?;
         if !state.has_rows() {
             self.conclude(&mut state).await.map_err(|error| (None, error))?;

@@ -48,7 +48,7 @@ impl Database {
         let query = |mut connection: Connection| async move {
             let query = async |client: &Client| prepared.rows(client, max_rows).await;
             let rows = connection.transact(begin, query);
-            let rows = self.0.bounded(self.0.patience(1), rows).await;
+            let rows = self.0.bounded(1, rows).await;
             (connection, rows)
         };
         let server = &self.0.server;
@@ -77,10 +77,10 @@ impl Database {
         self.begin_snapshot(false).await
     }
 
-    async fn begin_snapshot(&self, needs_right: bool) -> Result<Transaction, Error> {
+    async fn begin_snapshot(&self, needs_permit: bool) -> Result<Transaction, Error> {
         let begin = self.begin_read_only("REPEATABLE READ");
         let until = Instant::now() + self.0.server.statement_time();
-        self.begin_alone(begin, until, needs_right, Held::Read).await
+        self.begin_alone(begin, until, needs_permit, Held::Read).await
     }
 
     /// Begins a transaction on its own connection. `until` is the deadline for getting a free
@@ -90,19 +90,19 @@ impl Database {
         &self,
         begin: String,
         until: Instant,
-        needs_right: bool,
+        needs_permit: bool,
         held: fn(Arc<Mutex<State>>) -> Held,
     ) -> Result<Transaction, Error> {
         let claim = self.0.claim()?;
         let session = self.0.clone();
         let begun = self.0.server.run(async move {
             let pool = session.server.pool();
-            let holder = if needs_right { Some(pool.holder(until).await?) } else { None };
+            let holder = if needs_permit { Some(pool.holder(until).await?) } else { None };
             let session = &session;
             let begin = begin.as_str();
             let begin = |mut connection: Connection| async move {
                 let begun = connection.begin(begin);
-                let begun = session.bounded(session.patience(1), begun).await;
+                let begun = session.bounded(1, begun).await;
                 (connection, begun)
             };
             let (connection, ()) = pool.with_connection(None, until, begin).await?;

@@ -19,6 +19,6 @@ pub(crate) async fn roll_back(state: &mut State) {
 /// lost.
 pub(crate) async fn commit(session: &Session, state: &mut State) -> Result<(), Error> {
     let State::Rows(mut connection) = std::mem::take(state) else { return Err(rolled_back()) };
-    let committed = answered(session.patience(1), connection.commit()).await;
+    let committed = answered(session.server.answer_timeout(1), connection.commit()).await;
     committed.map_err(|failed| connection.end(failed))
 }

@@ -142,19 +142,20 @@ pub(crate) fn lost() -> String {
     format!("the connection to the database was lost{UNCHANGED}")
 }
 
-/// How the standard library begins the error for a host name without an address.
-const NO_ADDRESS: &str = "failed to lookup address information";
+/// The error of a database whose host name was looked up in vain.
+pub(crate) fn no_address(error: &io::Error) -> Error {
+    let message = format!("the host of the database has no address: correct the URL{UNCHANGED}");
+    Error { code: ErrorCode::Busy, message, detail: Some(format!("{:?}", error.kind())) }
+}
 
 /// The error of a database that cannot be reached.
-pub(crate) fn network_error(error: &io::Error) -> Error {
+fn network_error(error: &io::Error) -> Error {
     let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
     let message = if is_tls {
         format!(
             "the certificate of the database cannot be verified ({error}): name its host in the URL, \
              and the file with its root in `SSL_CERT_FILE`"
         )
-    } else if error.to_string().starts_with(NO_ADDRESS) {
-        format!("the host of the database has no address: correct the URL{UNCHANGED}")
     } else {
         format!("the database cannot be reached ({}){UNCHANGED}", error.kind())
     };

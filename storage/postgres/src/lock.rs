@@ -18,9 +18,6 @@ use super::statement_error::answered;
 /// client may hang.
 pub(crate) const IDLE_SECONDS: u32 = 60;
 
-/// How long an answer of the database may take on the network, beside the time of the statement.
-pub(crate) const NETWORK_TIME: Duration = Duration::from_secs(5);
-
 /// The row that a writer of a whole place locks before it waits for the place. The names of the rows of
 /// scopes begin with `/`.
 const GATE: &str = "gate";
@@ -76,17 +73,11 @@ impl Lock {
             let left = deadline.saturating_duration_since(Instant::now());
             let statements = self.statements(left);
             let begun = connection.begin(&statements);
-            let begun = answered(left + self.patience(), begun).await;
+            let begun = answered(left + self.server.answer_timeout(1), begun).await;
             (connection, begun)
         };
         let (connection, ()) = self.server.pool().with_connection(idle, deadline, begin).await?;
         Ok(connection)
-    }
-
-    /// How long this program waits for the answer to a statement. The database's own limit stops a
-    /// statement earlier.
-    pub(crate) fn patience(&self) -> Duration {
-        self.server.statement_time() + NETWORK_TIME
     }
 
     /// The statements that begin a transaction and lock the row of the place, then the row of the
@@ -134,11 +125,15 @@ impl Lock {
                 return self.server.rows(sql, parameters).await;
             }
             State::Released(Some(connection)) => {
-                answered(self.patience(), self.server.alone(connection, sql, parameters)).await
+                answered(
+                    self.server.answer_timeout(1),
+                    self.server.alone(connection, sql, parameters),
+                )
+                .await
             }
             State::Locked(connection) | State::Rows(connection) => {
                 let rows = query::rows(connection.client(), sql, parameters);
-                answered(self.patience(), rows).await
+                answered(self.server.answer_timeout(1), rows).await
             }
         };
         rows.map_err(|failed| state.fail(failed))

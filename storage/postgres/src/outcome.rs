@@ -71,7 +71,7 @@ impl Lock {
                 join(self.store_key(client), query::execute(client, sql, &parameters)).await;
             inserted.0.and(inserted.1)
         };
-        match timeout(self.patience(), connection.commit_after(insert)).await {
+        match timeout(self.server.answer_timeout(1), connection.commit_after(insert)).await {
             Ok(Ok(_)) => *state = State::Released(Some(connection)),
             Err(_) => {
                 connection.give_up();

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{Client, Config, NoTls};
 
-use super::error::{network_error, silent, storage_error};
+use super::error::{no_address, silent, storage_error};
 use super::tls::Tls;
 use super::url::{CANCEL_TIME, DatabaseUrl};
 
@@ -118,7 +118,7 @@ impl Pool {
             let addresses = match timeout(time, self.url.addresses(host)).await {
                 Ok(Ok(addresses)) => addresses,
                 Ok(Err(error)) => {
-                    fail(network_error(&error));
+                    fail(no_address(&error));
                     continue;
                 }
                 Err(_) => {

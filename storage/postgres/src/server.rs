@@ -16,6 +16,9 @@ use super::url::DatabaseUrl;
 /// The minimum number of connections: one for a writer, one for readers.
 const LEAST_CONNECTIONS: usize = 2;
 
+/// How long an answer of the database may take on the network, beside the time of the statement.
+const NETWORK_TIME: Duration = Duration::from_secs(5);
+
 /// The options of a [`Server`].
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -141,7 +144,15 @@ impl Server {
         self.shared.statement_time
     }
 
-    /// The deadline of a wait for a free connection that begins now: the time of a statement.
+    /// How long this program waits for the answer to this many statements. The database's own limit
+    /// stops a statement earlier.
+    pub(crate) fn answer_timeout(&self, statements: usize) -> Duration {
+        let statements = u32::try_from(statements.max(1)).unwrap_or(u32::MAX);
+        self.statement_time().saturating_mul(statements).saturating_add(NETWORK_TIME)
+    }
+
+    /// When a wait for a free connection that begins now has to end. The wait may take as long as a
+    /// statement.
     pub(crate) fn until(&self) -> Instant {
         Instant::now() + self.statement_time()
     }

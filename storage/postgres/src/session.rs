@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode};
 use tokio::sync::watch;
 
 use super::derived_key::Derived;
-use super::lock::{IDLE_SECONDS, NETWORK_TIME};
+use super::lock::IDLE_SECONDS;
 use super::server::Server;
 use super::statement_error::{StatementError, answered};
 
@@ -65,22 +64,17 @@ impl Session {
         Ok(Claim(self.clone()))
     }
 
-    /// How long this program waits for the answers to this many statements. The database's own limit
-    /// stops a statement earlier.
-    pub fn patience(&self, statements: usize) -> Duration {
-        let statements = u32::try_from(statements.max(1)).unwrap_or(u32::MAX);
-        self.server.statement_time().saturating_mul(statements).saturating_add(NETWORK_TIME)
-    }
-
-    /// Waits for an answer of the database until it comes, `patience` is over, or the call is given up.
+    /// Waits for the answer of the database to this many statements until it comes, its time is over,
+    /// or the call is given up.
     pub async fn bounded<T>(
         &self,
-        patience: Duration,
+        statements: usize,
         answer: impl Future<Output = Result<T, impl Into<StatementError>>>,
     ) -> Result<T, StatementError> {
         let mut given_up = self.given_up.subscribe();
+        let limit = self.server.answer_timeout(statements);
         tokio::select! {
-            answer = answered(patience, answer) => answer,
+            answer = answered(limit, answer) => answer,
             _ = given_up.wait_for(|given_up| *given_up) => {
                 let message = "a statement of the database was stopped: the call was given up";
                 Err(StatementError::Stopped(Error::new(ErrorCode::Cancelled, message)))

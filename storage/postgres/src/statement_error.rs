@@ -48,12 +48,12 @@ impl StatementError {
     }
 }
 
-/// Waits for an answer of the database until it comes, or `patience` is over.
+/// Waits for an answer of the database until it comes, or for at most `limit`.
 pub(crate) async fn answered<T>(
-    patience: Duration,
+    limit: Duration,
     answer: impl Future<Output = Result<T, impl Into<StatementError>>>,
 ) -> Result<T, StatementError> {
-    match timeout(patience, answer).await {
+    match timeout(limit, answer).await {
         Ok(answer) => answer.map_err(Into::into),
         Err(_) => Err(StatementError::Stopped(silent())),
     }

@@ -146,7 +146,7 @@ impl database::Transaction for Transaction {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
             let rows = prepared.rows(state.client()?, max_rows);
-            let rows = session.bounded(session.patience(1), rows).await;
+            let rows = session.bounded(1, rows).await;
             rows.map_err(|failed| held.fail(&mut state, failed))
         })
     }
@@ -156,9 +156,8 @@ impl database::Transaction for Transaction {
         self.with(|session, held| async move {
             let prepared = prepared?;
             let mut state = held.state().lock().await;
-            let patience = session.patience(prepared.len());
             let effects = statement::execute(state.client()?, &prepared);
-            let effects = session.bounded(patience, effects).await;
+            let effects = session.bounded(prepared.len(), effects).await;
             effects.map_err(|failed| held.fail(&mut state, failed))
         })
     }

@@ -70,24 +70,11 @@ impl Authoriser {
     }
 }
 
+/// Whether a call may do this. What has no rule here is denied. Node's host has the same rules, in
+/// `host-node/src/storage/database/authoriser.ts`.
 fn is_granted(asked: &AuthContext<'_>) -> bool {
     match &asked.action {
-        AuthAction::Attach { .. }
-        | AuthAction::Detach { .. }
-        | AuthAction::Transaction { .. }
-        | AuthAction::Savepoint { .. }
-        | AuthAction::CreateTempIndex { .. }
-        | AuthAction::CreateTempTable { .. }
-        | AuthAction::CreateTempTrigger { .. }
-        | AuthAction::CreateTempView { .. }
-        | AuthAction::DropTempIndex { .. }
-        | AuthAction::DropTempTable { .. }
-        | AuthAction::DropTempTrigger { .. }
-        | AuthAction::DropTempView { .. }
-        | AuthAction::Unknown { .. } => false,
-        // SQLite inserts a row into `temp` for each object created there. It does not report an
-        // object named `temp.name` as temporary.
-        AuthAction::Insert { .. } => asked.database_name != Some("temp"),
+        AuthAction::Read { .. } | AuthAction::Recursive | AuthAction::Select => true,
         AuthAction::Function { function_name } => {
             !["load_extension", "fts3_tokenizer"].contains(function_name)
         }
@@ -97,6 +84,24 @@ fn is_granted(asked: &AuthContext<'_>) -> bool {
                 && (pragma_value.is_none() || !WITHOUT_ARGUMENT.contains(&name.as_str()));
             is_read || name == "user_version"
         }
-        _ => true,
+        // `ALTER TABLE` also updates rows of `temp`.
+        AuthAction::Update { .. } => true,
+        // `CREATE TABLE temp.t` is reported like an ordinary table, so the schema decides.
+        AuthAction::AlterTable { .. }
+        | AuthAction::Analyze { .. }
+        | AuthAction::CreateIndex { .. }
+        | AuthAction::CreateTable { .. }
+        | AuthAction::CreateTrigger { .. }
+        | AuthAction::CreateView { .. }
+        | AuthAction::CreateVtable { .. }
+        | AuthAction::Delete { .. }
+        | AuthAction::DropIndex { .. }
+        | AuthAction::DropTable { .. }
+        | AuthAction::DropTrigger { .. }
+        | AuthAction::DropView { .. }
+        | AuthAction::DropVtable { .. }
+        | AuthAction::Insert { .. }
+        | AuthAction::Reindex { .. } => asked.database_name != Some("temp"),
+        _ => false,
     }
 }

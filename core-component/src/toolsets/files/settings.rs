@@ -14,7 +14,7 @@ pub(super) const SETTINGS: &[Setting] = &[Setting {
     environment: &[],
 }];
 
-/// The settings of a call. There are none: only the host knows the directory.
+/// The settings that a call gets. It gets none: `directory` is for the host, which opens the place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct FilesSettings {}

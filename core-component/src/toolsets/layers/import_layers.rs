@@ -11,7 +11,7 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The most entries that one call imports.
 const MAX_ENTRIES: usize = 2_000;
 
-/// The most faulty lines that an error names.
+/// An error names at most this many faulty lines.
 const MAX_TOLD: usize = 10;
 
 pub(super) struct ImportLayers;

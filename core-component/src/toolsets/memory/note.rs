@@ -107,11 +107,6 @@ impl NoteInput<'_> {
     }
 }
 
-/// Whether a request is limited to some days.
-pub(super) fn has_dates(request: &Request) -> bool {
-    request.from.is_some() || request.to.is_some() || request.lists_days
-}
-
 /// Asks whether another agent with a similar name was meant. `None` if no name is similar.
 fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
     let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
@@ -133,7 +128,7 @@ fn without_hit(
         let those = if request.is_for_newest() { "the newest" } else { those };
         return format!("of {entries} entries, {those} are of {days}: try these dates");
     }
-    let (are, remedy) = match (has_dates(request), request.include_archived) {
+    let (are, remedy) = match (request.has_dates(), request.include_archived) {
         (true, true) => ("of other days", "other dates"),
         (true, false) => {
             ("of other days, archived, expired or summarised", "other dates or `include_archived`")

@@ -4,7 +4,6 @@
 use std::mem::replace;
 
 use super::asked_days::AskedDays;
-use super::note::has_dates;
 use super::settings::MemorySettings;
 use crate::error::Error;
 use crate::existing::days;
@@ -21,7 +20,27 @@ pub(super) struct Search<'a> {
     pub request: Request,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Searches for the newest entries if the question has no word worth searching for beside its
+    /// days, as in "yesterday" or "What did we do on Tuesday?". So it does for a question of several
+    /// such words about some days or an agent, as in "What did we do?".
+    pub fn new(
+        call: &'a Call<'a>,
+        toolsets: &'a [String],
+        asked: &AskedDays,
+        mut request: Request,
+    ) -> Self {
+        let usual = request.query.usual();
+        // A single word may be a name: `IT`, `Will`.
+        let is_sentence = || asked.beside.split_whitespace().nth(1).is_some();
+        let may_list = !asked.days.is_empty() || (request.is_filtered() && is_sentence());
+        if may_list && !Query::is_telling(&asked.beside, usual) {
+            request.query = Query::in_language("", usual);
+            request.lists_days = !asked.days.is_empty();
+        }
+        Self { call, toolsets, request }
+    }
+
     /// Collects the entries for the question. If no entry of its days has its words, it is searched
     /// for the words of any day, or for all entries of the days. All these searches share one budget.
     ///
@@ -51,7 +70,7 @@ impl Search<'_> {
             let all = Query::in_language("", self.request.query.usual());
             found = self.collect_other(all, false)?.unwrap_or(found);
         }
-        if found.candidates.is_empty() && found.has_word && has_dates(&self.request) {
+        if found.candidates.is_empty() && found.has_word && self.request.has_dates() {
             found.other_days = self.other_days()?;
         }
         Ok(found)
@@ -105,9 +124,10 @@ impl Search<'_> {
     /// Whether a question that found nothing is answered with the newest entries: it has no word worth
     /// searching for, and the request has a filter by date or agent.
     fn lists_without_words(&self, asked: &AskedDays) -> bool {
-        let Request { query, from, to, agent, .. } = &self.request;
-        let is_filtered = from.is_some() || to.is_some() || agent.is_some();
-        is_filtered && asked.days.is_empty() && !Query::is_telling(&asked.beside, query.usual())
+        let usual = self.request.query.usual();
+        self.request.is_filtered()
+            && asked.days.is_empty()
+            && !Query::is_telling(&asked.beside, usual)
     }
 
     /// Collects the entries for another query. `None`, and the request as before, if there are none.
@@ -153,23 +173,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns the query for a question without its relative words for days. It is empty if no word worth
-/// searching for is left beside the days, as in "yesterday" or "What did we do on Tuesday?". So is that
-/// for a question of several such words about some days or an agent, as in "What did we do?".
-/// `is_filtered` is whether the request has a filter by date or agent.
-pub(super) fn query_beside_days(call: &Call<'_>, asked: &AskedDays, is_filtered: bool) -> Query {
-    let usual = MemorySettings::new(call.context).usual_language();
-    // A single word may be a name: `IT`, `Will`.
-    let is_sentence = || asked.beside.split_whitespace().nth(1).is_some();
-    let may_list = !asked.days.is_empty() || (is_filtered && is_sentence());
-    if may_list && !Query::is_telling(&asked.beside, usual) {
-        return Query::in_language("", usual);
-    }
-    query_with_days(call, asked)
-}
-
 /// Returns the query for a question, with its words that name days.
-fn query_with_days(call: &Call<'_>, asked: &AskedDays) -> Query {
+pub(super) fn query_with_days(call: &Call<'_>, asked: &AskedDays) -> Query {
     query_of(call, &asked.rest).with_named_days(&asked.beside)
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::asked_days::AskedDays;
 use super::note::NoteInput;
-use super::search::{Search, query_beside_days};
+use super::search::{Search, query_with_days};
 use super::skipped::not_read;
 use super::undated::without_date;
 use super::unread::{Changed, read_hits};
@@ -159,15 +159,13 @@ impl Tool for SearchMemory {
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
         let asked = AskedDays::from_question(&input.query, zone.date_at(call.context.now));
-        let is_filtered = from.is_some() || to.is_some() || input.agent.is_some();
-        let query = query_beside_days(call, &asked, is_filtered);
         let request = Request {
-            lists_days: query.is_empty() && !asked.days.is_empty(),
-            query,
+            query: query_with_days(call, &asked),
             vectors: Task::for_search(call.context.embedder.clone(), vector(call, &input.query)?),
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
             asked_days: asked.days.clone(),
+            lists_days: false,
             zone: zone.clone(),
             now: call.context.now,
             agent: input.agent,
@@ -177,7 +175,7 @@ impl Tool for SearchMemory {
             budget: Budget::for_search(),
         };
         let limit = input.limit as usize;
-        let mut search = Search { call, toolsets: &input.toolsets, request };
+        let mut search = Search::new(call, &input.toolsets, &asked, request);
         let found = search.run(&asked)?;
         let request = &search.request;
         if !request.is_for_newest() {

@@ -147,7 +147,8 @@ impl<'a> Examination<'a> {
     ///
     /// # Errors
     ///
-    /// An error of storage that does not concern only this file.
+    /// An error of storage that also stops other files from being read. An error of this file alone is
+    /// a finding.
     pub fn examine(&mut self, subject: &Subject) -> Result<Findings, Error> {
         if let Kind::Problem(severity, what) = &subject.kind {
             return Ok(vec![(*severity, Finding { line: 1, what: what.clone() })]);

@@ -1,6 +1,6 @@
 //! Over HTTP, a client has the rights of its token.
 
-use super::super::authorization::{Principal, may_go_on, shut_out};
+use super::super::authorization::{Client, Principal};
 use super::super::metrics::ended;
 use super::super::server::{Request, Server, Transport};
 use crate::{AgentMemory, CallError, Caller, Outcome, Reach};
@@ -19,25 +19,33 @@ impl Server {
         if matches!(self.transport, Transport::Stdio) {
             return Ok(None);
         }
-        let idempotency_key = idempotency_key(request)?;
+        let idempotency_key = idempotency_key(request, self.client(request))?;
         // Over HTTP the server cannot ask a client for roots or summaries.
         Ok(Some(Caller { reach: self.reach(request), idempotency_key, ..Caller::default() }))
     }
 
+    /// The holder of a request's token. `None` over stdio, and for a request that needed no token.
+    fn holder<'a>(&self, request: &'a Request) -> Option<&'a Principal> {
+        match self.transport {
+            Transport::Stdio => None,
+            Transport::Http(_) => Client::from_request(request).holder(),
+        }
+    }
+
     /// The memory for a request: over HTTP, the memory of the token's tenant.
     pub(in crate::mcp) fn memory_of<'a>(&'a self, request: &'a Request) -> &'a AgentMemory {
-        Principal::from_request(request).map_or(&self.offered, Principal::memory)
+        self.holder(request).map_or(&self.offered, Principal::memory)
     }
 
     /// The name of the client of a request: over HTTP, the id of its token. All clients without a token
     /// have the same name.
     pub(in crate::mcp) fn client<'a>(&self, request: &'a Request) -> &'a str {
-        Principal::from_request(request).map_or("", Principal::token_id)
+        self.holder(request).map_or("", Principal::token_id)
     }
 
-    /// The reach of the client of a request.
+    /// The reach of the client of a request. Without a token it is that of the process.
     pub(in crate::mcp) fn reach(&self, request: &Request) -> Reach {
-        Principal::from_request(request).map(Principal::reach).unwrap_or_default()
+        self.holder(request).map(Principal::reach).unwrap_or_default()
     }
 
     /// Counts a call of a tool. If the tool can change something, logs whose call it was and what it
@@ -58,7 +66,7 @@ impl Server {
             let toolset = toolset.map_or("", |toolset| &toolset.name);
             metrics.count_call(toolset, &tool.name, ended(outcome), took);
         }
-        if let Some(principal) = Principal::from_request(request)
+        if let Some(principal) = self.holder(request)
             && !tool.annotations.read_only_hint
         {
             principal.audit(&tool.name, outcome);
@@ -67,7 +75,10 @@ impl Server {
 
     /// Whether a long request may still be answered: the token of its client is still valid.
     pub(in crate::mcp) fn may_go_on(&self, request: &Request) -> bool {
-        may_go_on(request)
+        match self.transport {
+            Transport::Stdio => true,
+            Transport::Http(_) => Client::from_request(request).may_go_on(),
+        }
     }
 
     /// Waits until a long request may no longer be answered, since the token of its client is no longer
@@ -75,7 +86,7 @@ impl Server {
     pub(in crate::mcp) async fn shut_out(&self, request: &Request) {
         match self.transport {
             Transport::Stdio => future::pending().await,
-            Transport::Http(_) => shut_out(request).await,
+            Transport::Http(_) => Client::from_request(request).shut_out().await,
         }
     }
 }
@@ -83,9 +94,9 @@ impl Server {
 /// The maximum size of an idempotency key in bytes.
 const MAX_KEY: usize = 255;
 
-/// The idempotency key of a request over HTTP, after the id of its token: clients with different tokens
-/// may use the same key.
-fn idempotency_key(request: &Request) -> Result<Option<String>, ErrorData> {
+/// The idempotency key of a request over HTTP, after the name of its client: different clients may use
+/// the same key.
+fn idempotency_key(request: &Request, client: &str) -> Result<Option<String>, ErrorData> {
     let Some(parts) = request.extensions.get::<Parts>() else { return Ok(None) };
     let mut given = parts.headers.get_all("idempotency-key").iter();
     let Some(key) = given.next() else { return Ok(None) };
@@ -93,10 +104,7 @@ fn idempotency_key(request: &Request) -> Result<Option<String>, ErrorData> {
         (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
     };
     match (key.to_str().ok().filter(is_valid), given.next()) {
-        (Some(key), None) => {
-            let token = Principal::from_request(request).map_or("", Principal::token_id);
-            Ok(Some(format!("{token} {key}")))
-        }
+        (Some(key), None) => Ok(Some(format!("{client} {key}"))),
         _ => {
             let message = format!(
                 "`Idempotency-Key` is given once, with 1 to {MAX_KEY} visible characters of ASCII, such \

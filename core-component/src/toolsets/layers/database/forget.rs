@@ -14,7 +14,7 @@ struct Layer {
     columns: &'static [&'static str],
 }
 
-/// The layers in which a text may be.
+/// The layers that `forget_memory` searches for a text.
 const LAYERS: [Layer; 5] = [
     Layer { name: "core", table: CORE, columns: &["memory"] },
     Layer { name: "recent", table: RECENT, columns: &["memory"] },

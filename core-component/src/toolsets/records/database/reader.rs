@@ -42,8 +42,8 @@ pub(in crate::toolsets::records) fn has_agent_of_same_case(
     if !has_tables(dialect, query)? {
         return Ok(false);
     }
-    // The first condition finds the row by the index, which ignores case. The second compares the
-    // case.
+    // The first condition finds the rows by the index, which ignores case. The second compares the
+    // case; with `|| ''` it can use no index.
     let is_name = is_name(dialect, "name", "lower_name", "?1");
     let sql = format!("SELECT 1 FROM agents WHERE {is_name} AND name || '' = ?1");
     Ok(!query(&statement(&sql, [text(agent)]))?.rows.is_empty())
