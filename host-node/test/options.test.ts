@@ -47,7 +47,7 @@ test('`allow` takes a path below the home directory', async (context) => {
   const repository = join(process.env['HOME'], 'project')
   write(join(repository, '.git/HEAD'), 'ref: refs/heads/main\n')
   await using memory = await openMemory({ allow: ['~/project'], toolsets: ['sessions'], durability: 'relaxed' })
-  const { isError } = await memory.call('list_sessions', { repo_root: repository })
+  const { isError } = await memory.call('validate', { repo_root: repository })
   assert.equal(isError, false)
 })
 

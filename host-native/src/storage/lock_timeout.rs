@@ -51,7 +51,7 @@ impl LockTimeout {
         Error::new(
             ErrorCode::Busy,
             format!(
-                "other writers kept the lock for the {:.1} s that this one waited: \
+                "other writers kept the lock for the {:.1} s that this call waited: \
                  try again, or wait longer (`lock_wait`)",
                 self.asked.elapsed().as_secs_f64()
             ),

@@ -246,7 +246,10 @@ function connect(path: string, exists: boolean): DatabaseSync {
 /** The error of a writer that has waited for too long, from `since` on. */
 export function busyError(since: number): StorageError {
   const seconds = ((monotonic() - since) / 1000).toFixed(1)
-  return new StorageError('busy', `other writers held the lock for the ${seconds} s that this call waited; call again`)
+  return new StorageError(
+    'busy',
+    `other writers kept the lock for the ${seconds} s that this call waited: try again, or wait longer (\`lockWait\`)`,
+  )
 }
 
 /** The error of a lock file. An error of the component of files is a storage error already. */
