@@ -48,15 +48,19 @@ impl Snapshot {
         let Contents { segments, postings, .. } = contents;
         let at: BTreeMap<i64, usize> =
             segments.iter().enumerate().map(|(at, stored)| (stored.number, at)).collect();
+        let mut terms_with: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+        for (term, stems) in terms.iter().enumerate() {
+            stems.iter().for_each(|stem| terms_with.entry(*stem).or_default().push(term as u32));
+        }
         let mut found = vec![Vec::new(); segments.len()];
         for (segment, stem, parts) in postings {
             let Some(&at) = at.get(&segment) else { return Err(DATABASE.damaged()) };
             let most = segments[at].segment.parts();
-            for (term, _) in terms.iter().enumerate().filter(|(_, stems)| stems.contains(&stem)) {
+            for &term in terms_with.get(&stem).into_iter().flatten() {
                 let mut is_inside = true;
                 let each = Postings::each(&parts, |part, count| {
                     is_inside &= part < most;
-                    found[at].push(Found { part, term: term as u32, count });
+                    found[at].push(Found { part, term, count });
                 });
                 each.filter(|()| is_inside).ok_or_else(|| DATABASE.damaged())?;
             }

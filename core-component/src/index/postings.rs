@@ -22,8 +22,12 @@ impl Postings {
         put(&mut self.bytes, count.into());
     }
 
-    /// Calls `found` with each part and its count. `None` if the bytes are no postings.
+    /// Calls `found` with each part and its count. `None` if the bytes are no postings: a stem without
+    /// parts has none.
     pub fn each(bytes: &[u8], mut found: impl FnMut(u32, u32)) -> Option<()> {
+        if bytes.is_empty() {
+            return None;
+        }
         let mut codes = Codes(bytes);
         let mut next = 0_u32;
         while !codes.is_empty() {
@@ -53,5 +57,6 @@ mod tests {
         assert_eq!(read, all);
         let cut = &postings.bytes[..postings.bytes.len() - 1];
         assert_eq!(Postings::each(cut, |_, _| {}), None);
+        assert_eq!(Postings::each(&[], |_, _| {}), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The passage of a text that a query matches best.
 
+use std::mem::replace;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -87,8 +88,13 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
     start..ends.copied().unwrap_or(end)
 }
 
-/// The offset of a term of the query in the text, and the index of the term.
-type Match = (usize, usize);
+/// Where a text has a term of the query.
+struct Match {
+    /// The segments of the text with the term.
+    range: Range<usize>,
+    /// The index of the term.
+    term: usize,
+}
 
 /// The matches between the boundaries of words. Looks at two segments at a time, because in a script
 /// without spaces a term is a pair of characters.
@@ -96,41 +102,47 @@ fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> V
     let matches = bounds.windows(3).filter_map(|at| {
         let which = query.which(language, &text[at[0]..at[2]]);
         let term = which.into_iter().position(|is_there| is_there)?;
-        Some((at[0], term))
+        Some(Match { range: at[0]..at[2], term })
     });
     matches.collect()
 }
 
-/// The start of the passage with the most terms, the first one among equals. Each match is tried as the
-/// first of a passage. Words of the thesaurus count only if the numbers of own terms are equal.
+/// The share of a term that all its matches have together.
+const SHARE: u64 = 1 << 20;
+
+/// The start of the passage with the most terms. Each match is tried as the first of a passage. Words of
+/// the thesaurus count only if the numbers of own terms are equal. Among equals, the passage has the
+/// greatest shares of the matches of own terms, or else is the first one: in a text where one term is
+/// rare, it is where that term comes again.
 fn best(
     matches: &[Match],
     query: &Query,
     back: impl Fn(usize) -> usize,
     forth: impl Fn(usize) -> usize,
 ) -> usize {
-    // The matches from `first` to `next` are in the passage.
+    let mut in_text = vec![0_u64; query.terms().len()];
+    matches.iter().for_each(|found| in_text[found.term] += 1);
+    let mut is_counted = vec![false; in_text.len()];
+    let mut most = (0, 0, 0);
+    let mut best = matches.first().map_or(0, |found| back(found.range.start));
     let mut first = 0;
-    let mut next = 0;
-    let mut held = vec![0; query.terms().len()];
-    let mut most = (0, 0);
-    let mut best = 0;
-    for (at, _) in matches {
-        let start = back(*at);
+    for Match { range, .. } in matches {
+        let start = back(range.start);
         let end = forth(start);
-        while let Some((_, term)) = matches.get(next).filter(|(at, _)| *at < end) {
-            held[*term] += 1;
-            next += 1;
+        first += matches[first..].partition_point(|found| found.range.start < start);
+        let begun = matches[first..].iter().take_while(|found| found.range.start < end);
+        let whole = begun.filter(|found| found.range.end <= end);
+        let mut found = (0, 0, 0);
+        for Match { term, .. } in whole.clone() {
+            let is_own = *term < query.own_terms();
+            let is_new = !replace(&mut is_counted[*term], true);
+            found.0 += u64::from(is_new && is_own);
+            found.1 += u64::from(is_new && !is_own);
+            found.2 += if is_own { SHARE / in_text[*term] } else { 0 };
         }
-        while let Some((_, term)) = matches.get(first).filter(|(at, _)| *at < start) {
-            held[*term] -= 1;
-            first += 1;
-        }
-        let (own, others) = held.split_at(query.own_terms());
-        let count = |held: &[u32]| held.iter().filter(|count| **count > 0).count();
-        let distinct = (count(own), count(others));
-        if distinct > most {
-            (most, best) = (distinct, start);
+        whole.for_each(|found| is_counted[found.term] = false);
+        if found > most {
+            (most, best) = (found, start);
         }
     }
     best
@@ -173,6 +185,16 @@ mod tests {
         let text = format!("red {gap}red kite {gap}kite red {gap}red");
         let found = shown(&text, &Query::in_english("red kites"), 60);
         assert!(found.contains("red kite") && !found.contains("kite red"), "{found}");
+    }
+
+    #[test]
+    fn a_passage_is_where_a_rare_term_comes_again() {
+        let part = |number: usize| {
+            format!("Part {number}\n\nThe port of service {number} is 80{number}.\n\n")
+        };
+        let text: String = (10..60).map(part).collect();
+        let found = shown(&text, &Query::in_english("port of service 37"), 120);
+        assert!(found.contains("service 37 is 8037"), "{found}");
     }
 
     #[test]

@@ -11,8 +11,9 @@ use super::question::{Asked, asked_words};
 use super::stop_words::is_russian_stop_word;
 use crate::words::each_token;
 
-/// The most terms of a query. Further ones are left out.
-const MAX_TERMS: usize = 32;
+/// The most terms of a query. Further ones are left out: of a question of 2,000 characters, at most some
+/// parts of its words.
+const MAX_TERMS: usize = 2_000;
 
 /// The distinct words of a query, in the byte order of their stems, and after them the words of the
 /// thesaurus that stand for them.
@@ -341,9 +342,18 @@ mod tests {
                      kitchen winter teacher music letter animal doubt anger bread coffee dream \
                      flower forest friend game hair hospital island journey knife lake meal";
         let query = Query::in_english(words).with_thesaurus();
-        assert_eq!(query.own_terms(), MAX_TERMS);
+        assert_eq!(query.own_terms(), 34);
         let others = query.terms().len() - query.own_terms();
         assert!((1..=MAX_NEIGHBOURS).contains(&others), "{others}");
+    }
+
+    #[test]
+    fn every_word_of_a_long_question_counts() {
+        let words = (0..400).map(|number| format!("zq{number}x")).collect::<Vec<_>>().join(" ");
+        let query = Query::in_english(&format!("{words} kites"));
+        assert!(query.count(["a kite"]).any());
+        let question = "服务器网络中断以后同事在会议里讨论了很多别的事情现在请问数据库端口是多少";
+        assert!(Query::in_english(question).count(["数据库端口是五四三三"]).any());
     }
 
     #[test]

@@ -16,6 +16,9 @@ use super::path;
 /// The directory of derived databases in a lock directory.
 const DERIVED: &str = "derived";
 
+/// The size of SQLite's pages, in bytes. SQLite reads a page that was cut as if zeros followed.
+const PAGE: u64 = 4096;
+
 /// The file of a database in a place.
 #[derive(Clone, Debug)]
 pub struct DatabaseFile {
@@ -71,11 +74,13 @@ impl DatabaseFile {
     }
 
     /// Opens the directory of the file, after a check that the file exists. With `create`, first makes
-    /// a missing file, empty; `create` is the name of a temporary file that no other process uses.
+    /// a missing file, empty; `create` is the name of a temporary file that no other process uses. It
+    /// also makes a derived database anew that was cut within a page.
     ///
     /// # Errors
     ///
-    /// `not-found` if the file is missing and `create` is `None`; `invalid-path` if something else has
+    /// `not-found` if the file is missing and `create` is `None`; `corrupted` if a derived database was cut
+    /// within a page and `create` is `None`; `invalid-path` if something else has
     /// its name; `read-only` or `no-space` if it cannot be made; `permission`, `io`.
     pub fn directory(
         &self,
@@ -93,6 +98,12 @@ impl DatabaseFile {
         };
         match (directory.metadata(&self.name).map_err(failed)?, create) {
             (Some(found), _) if found.kind != EntryKind::File => return Err(self.not_a_file("")),
+            (Some(found), create) if self.kind == Kind::Derived && found.size % PAGE != 0 => {
+                let temporary = create.ok_or_else(|| self.cut())?;
+                self.remove_from(&directory)?;
+                let made = self.create_in(&directory, temporary, is_synced);
+                made.map_err(|errno| self.not_created(errno))?;
+            }
             (Some(_), _) => {}
             (None, Some(temporary)) => {
                 let made = self.create_in(&directory, temporary, is_synced);
@@ -116,13 +127,19 @@ impl DatabaseFile {
     pub fn replace(&self, temporary: &str, durability: Durability) -> Result<(), Error> {
         assert_eq!(self.kind, Kind::Derived, "what is kept is never removed");
         let directory = self.directory(None, durability)?;
+        self.remove_from(&directory)?;
+        self.directory(Some(temporary), durability).map(drop)
+    }
+
+    /// Removes the file, and SQLite's files beside it.
+    fn remove_from(&self, directory: &Directory) -> Result<(), Error> {
         for suffix in [""].into_iter().chain(BESIDE_DATABASE) {
             match directory.remove_file(&format!("{}{suffix}", self.name)) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(self.not_created(errno)),
             }
         }
-        self.directory(Some(temporary), durability).map(drop)
+        Ok(())
     }
 
     fn make_directory(&self, is_synced: bool) -> Result<Directory, Errno> {
@@ -159,6 +176,11 @@ impl DatabaseFile {
     pub fn missing(&self) -> Error {
         let message = format!("there is no database `{}` yet", self.location);
         Error::new(ErrorCode::NotFound, message)
+    }
+
+    fn cut(&self) -> Error {
+        let message = format!("`{}` was cut: delete it, and it is made anew", self.location);
+        Error::new(ErrorCode::Corrupted, message)
     }
 
     /// The error if the database, or its file with this suffix, is not a file.

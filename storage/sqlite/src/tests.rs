@@ -86,6 +86,31 @@ fn only_a_derived_database_that_cannot_be_read_is_replaced() {
 }
 
 #[test]
+fn a_derived_database_that_was_cut_within_a_page_is_made_anew() {
+    let scene = Scene::with(Durability::Full);
+    for kind in [Kind::Kept, Kind::Derived] {
+        write(&scene.open(kind, true).unwrap(), "CREATE TABLE t AS SELECT 1 AS x");
+        let path = DatabaseFile::new(&scene.layout(), NAME, kind).unwrap().path;
+        // Closes the connection, which brings its log into the file.
+        drop(scene.idle.take(&path));
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(file.metadata().unwrap().len() - 4).unwrap();
+        match kind {
+            Kind::Kept => {
+                scene.open(kind, true).unwrap();
+                assert!(path.metadata().unwrap().len() > 0, "what is kept is never removed");
+            }
+            Kind::Derived => {
+                let read = scene.open(kind, false).map(drop).unwrap_err();
+                assert_eq!(read.code, ErrorCode::Corrupted);
+                write(&scene.open(kind, true).unwrap(), "CREATE TABLE t (x)");
+                assert_eq!(count(&scene.open(kind, false).unwrap()), 0);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_deadline_of_a_statement_is_not_that_of_the_commit_after_it() {
     let scene = Scene::with(Durability::Full);
     let database = scene.open(Kind::Kept, true).unwrap();

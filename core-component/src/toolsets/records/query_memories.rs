@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,11 +101,12 @@ impl Tool for QueryMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let Input { limit, offset, .. } = input;
         let search = input.search.as_deref().map(fold).unwrap_or_default();
+        let terms: BTreeSet<&str> = search.split_whitespace().collect();
         let query = Query {
             ids: input.ids,
             kind: input.kind,
             tags: input.tags,
-            terms: search.split_whitespace().map(str::to_owned).collect(),
+            terms: terms.into_iter().map(str::to_owned).collect(),
             importance: input.importance,
             category: input.category,
             archived: input.archived,
