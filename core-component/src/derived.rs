@@ -135,7 +135,11 @@ impl DerivedDatabase {
         place: &Place,
         forget: impl Fn(&dyn Transaction) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let connection = self.open_for_change(storage, place, false)?;
+        let connection = match self.open_for_change(storage, place, false) {
+            // The host replaces a file that is no database by an empty one.
+            Err(error) if is_damaged(&error) => return self.open(storage, place, true).map(drop),
+            opened => opened?,
+        };
         let forgotten = || {
             let transaction = connection.begin(Mode::Write(None))?;
             match self.version(&*transaction)? {

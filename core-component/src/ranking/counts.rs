@@ -39,11 +39,6 @@ impl Counts {
         Self { lengths, found }
     }
 
-    /// Whether the text has the term with this index in the query.
-    pub fn has(&self, term: usize) -> bool {
-        self.found.iter().any(|found| found.term as usize == term)
-    }
-
     /// Whether the text has any of the first `terms` terms of the query.
     pub fn has_any(&self, terms: usize) -> bool {
         self.found.iter().any(|found| (found.term as usize) < terms)
@@ -66,6 +61,15 @@ impl Counts {
 
     /// The share of the first `terms` terms of the query that the text has, from 0 to 1.
     pub fn coverage(&self, terms: usize) -> f64 {
-        (0..terms).filter(|term| self.has(*term)).count() as f64 / terms as f64
+        let has = distinct(&self.found).into_iter().filter(|term| *term < terms).count();
+        has as f64 / terms as f64
     }
+}
+
+/// The indexes of the terms that are found, each once, ascending.
+pub(super) fn distinct(found: &[Found]) -> Vec<usize> {
+    let mut terms: Vec<usize> = found.iter().map(|found| found.term as usize).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
 }

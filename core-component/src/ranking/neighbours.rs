@@ -26,13 +26,16 @@ pub(super) fn neighbours_of(
     first: usize,
     is_of_query: impl Fn(&str) -> bool,
 ) -> (Vec<String>, Vec<Neighbour>) {
-    let most = NEIGHBOURS.min(MAX_NEIGHBOURS / terms.len().max(1));
+    let most = (MAX_NEIGHBOURS / terms.len().max(1)).clamp(1, NEIGHBOURS);
     let mut stems = Vec::new();
     let mut indexes: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = Vec::new();
     for (of, stem) in terms {
         let others = neighbours(stem).filter(|(stem, _)| !is_of_query(stem)).take(most);
         for (stem, cosine) in others {
+            if stems.len() == MAX_NEIGHBOURS && !indexes.contains_key(&stem) {
+                continue;
+            }
             let term = *indexes.entry(stem).or_insert_with_key(|stem| {
                 stems.push(stem.clone());
                 first + stems.len() - 1

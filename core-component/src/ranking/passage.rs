@@ -90,7 +90,7 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
 
 /// Where a text has a term of the query.
 struct Match {
-    /// The segments of the text with the term.
+    /// The bytes of the two segments that have the term.
     range: Range<usize>,
     /// The index of the term.
     term: usize,
@@ -100,20 +100,19 @@ struct Match {
 /// without spaces a term is a pair of characters.
 fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
-        let which = query.which(language, &text[at[0]..at[2]]);
-        let term = which.into_iter().position(|is_there| is_there)?;
+        let term = query.first_in(language, &text[at[0]..at[2]])?;
         Some(Match { range: at[0]..at[2], term })
     });
     matches.collect()
 }
 
-/// The share of a term that all its matches have together.
+/// The sum of the shares of all matches of a term.
 const SHARE: u64 = 1 << 20;
 
 /// The start of the passage with the most terms. Each match is tried as the first of a passage. Words of
-/// the thesaurus count only if the numbers of own terms are equal. Among equals, the passage has the
-/// greatest shares of the matches of own terms, or else is the first one: in a text where one term is
-/// rare, it is where that term comes again.
+/// the thesaurus count only if the numbers of own terms are equal. Among equals, the
+/// passage with the greatest sum of shares is taken, then the first one: where a rare term comes twice,
+/// both places are shown.
 fn best(
     matches: &[Match],
     query: &Query,
@@ -132,17 +131,18 @@ fn best(
         first += matches[first..].partition_point(|found| found.range.start < start);
         let begun = matches[first..].iter().take_while(|found| found.range.start < end);
         let whole = begun.filter(|found| found.range.end <= end);
-        let mut found = (0, 0, 0);
+        // The distinct own terms, those of the thesaurus, and the shares of own terms.
+        let mut value = (0, 0, 0);
         for Match { term, .. } in whole.clone() {
             let is_own = *term < query.own_terms();
             let is_new = !replace(&mut is_counted[*term], true);
-            found.0 += u64::from(is_new && is_own);
-            found.1 += u64::from(is_new && !is_own);
-            found.2 += if is_own { SHARE / in_text[*term] } else { 0 };
+            value.0 += u64::from(is_new && is_own);
+            value.1 += u64::from(is_new && !is_own);
+            value.2 += if is_own { SHARE / in_text[*term] } else { 0 };
         }
         whole.for_each(|found| is_counted[found.term] = false);
-        if found > most {
-            (most, best) = (found, start);
+        if value > most {
+            (most, best) = (value, start);
         }
     }
     best

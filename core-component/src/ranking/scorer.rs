@@ -6,7 +6,7 @@ use super::bm25::{Statistics, Weighted, Weights, length};
 use super::constants::{
     AFTER, AROUND, BEFORE, COHERENT, MAX_MATCHES, NEEDS_CONTEXT, PART, REACH, WHOLE,
 };
-use super::counts::{Counts, Found};
+use super::counts::{Counts, Found, distinct};
 use super::matches::{FoundBy, Match, Value};
 use super::neighbours::Neighbour;
 use super::query::Query;
@@ -88,8 +88,8 @@ impl<T> Scorer<T> {
     /// the others. If `is_nearest` is true, it can be a hit without a term of the query.
     pub fn add(&mut self, counts: &Counts, is_nearest: bool, entry: Option<T>) {
         self.statistics.entries += 1;
-        for (term, with) in self.statistics.with_term.iter_mut().enumerate() {
-            *with += u64::from(counts.has(term));
+        for term in distinct(&counts.found) {
+            self.statistics.with_term[term] += 1;
         }
         self.add_counted(counts, Match::new(counts.any(), is_nearest), entry);
     }
@@ -335,16 +335,15 @@ impl<T> Scorer<T> {
         other.filter(|other| *other < self.rows.len() && self.is_beside(row, *other))
     }
 
-    fn has(&self, row: usize, term: usize) -> bool {
-        self.found(row).iter().any(|found| found.term as usize == term)
-    }
-
     fn coverage(&self, row: usize, weights: &Weights) -> f64 {
-        weights.share((0..self.of_query.len()).filter(|term| self.has(row, *term)))
+        let own = self.of_query.len();
+        weights.share(distinct(self.found(row)).into_iter().filter(|term| *term < own))
     }
 
     fn unnamed_days(&self, row: usize, weights: &Weights) -> f64 {
-        weights.share(self.days.iter().copied().filter(|term| !self.has(row, *term)))
+        let found = distinct(self.found(row));
+        let days = self.days.iter().copied();
+        weights.share(days.filter(|day| found.binary_search(day).is_err()))
     }
 }
 

@@ -65,7 +65,7 @@ struct Use {
 #[derive(Clone)]
 pub(super) enum Client {
     /// The holder of the request's token.
-    Holder(Principal),
+    Holder(Arc<Principal>),
     /// A client without a token, while none is needed yet.
     Visitor(Arc<Guard>),
     /// A client of a server without tokens.
@@ -110,7 +110,6 @@ impl Client {
 }
 
 /// The holder of the token of a request.
-#[derive(Clone)]
 pub(super) struct Principal {
     token: Token,
     /// When the access token of the request expires. `None` if the request has one of this server's own
@@ -199,7 +198,7 @@ impl Guard {
     /// Finds out who sent a request.
     async fn find(&self, headers: &HeaderMap, now: Timestamp) -> Result<Sender, Refused> {
         if !self.is_closed()? {
-            return Ok(Sender::Anybody);
+            return Ok(Sender::Visitor);
         }
         let given = bearer(headers).ok_or(Refused::Nobody)?;
         if let Some(token) = self.tokens.find(given, now)? {
@@ -287,7 +286,7 @@ impl Guard {
 /// The sender of a request.
 enum Sender {
     /// No token is needed yet, so the sender is not known.
-    Anybody,
+    Visitor,
     /// The token of the request, or the token that is bound to the subject of its access token. Also
     /// the time when the access token expires.
     Holder(Box<Token>, Option<Timestamp>),
@@ -335,7 +334,7 @@ pub(super) async fn pass(
     };
     let now = Timestamp::now();
     let (token, until) = match guard.find(request.headers(), now).await {
-        Ok(Sender::Anybody) => {
+        Ok(Sender::Visitor) => {
             request.extensions_mut().insert(Client::Visitor(guard.clone()));
             return authorization.streams.limit(None, request, next).await;
         }
@@ -353,7 +352,7 @@ pub(super) async fn pass(
     let tokens = guard.tokens.clone();
     let id = token.id.clone();
     let principal = Principal { token: token.clone(), until, tokens: tokens.clone(), memory };
-    request.extensions_mut().insert(Client::Holder(principal));
+    request.extensions_mut().insert(Client::Holder(Arc::new(principal)));
     if is_use_due {
         tokio::task::spawn_blocking(move || {
             if let Err(error) = tokens.record_use(&token, now) {

@@ -17,7 +17,7 @@ use super::path;
 const DERIVED: &str = "derived";
 
 /// The size of SQLite's pages, in bytes. SQLite reads a page that was cut as if zeros followed.
-const PAGE: u64 = 4096;
+const PAGE_SIZE: u64 = 4096;
 
 /// The file of a database in a place.
 #[derive(Clone, Debug)]
@@ -75,12 +75,12 @@ impl DatabaseFile {
 
     /// Opens the directory of the file, after a check that the file exists. With `create`, first makes
     /// a missing file, empty; `create` is the name of a temporary file that no other process uses. It
-    /// also makes a derived database anew that was cut within a page.
+    /// also replaces a derived database that was cut within a page by an empty one.
     ///
     /// # Errors
     ///
-    /// `not-found` if the file is missing and `create` is `None`; `corrupted` if a derived database was cut
-    /// within a page and `create` is `None`; `invalid-path` if something else has
+    /// `not-found` if the file is missing and `create` is `None`; `corrupted` if a derived
+    /// database was cut within a page and `create` is `None`; `invalid-path` if something else has
     /// its name; `read-only` or `no-space` if it cannot be made; `permission`, `io`.
     pub fn directory(
         &self,
@@ -98,7 +98,7 @@ impl DatabaseFile {
         };
         match (directory.metadata(&self.name).map_err(failed)?, create) {
             (Some(found), _) if found.kind != EntryKind::File => return Err(self.not_a_file("")),
-            (Some(found), create) if self.kind == Kind::Derived && found.size % PAGE != 0 => {
+            (Some(found), create) if self.kind == Kind::Derived && found.size % PAGE_SIZE != 0 => {
                 let temporary = create.ok_or_else(|| self.cut())?;
                 self.remove_from(&directory)?;
                 let made = self.create_in(&directory, temporary, is_synced);

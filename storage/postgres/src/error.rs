@@ -142,9 +142,13 @@ pub(crate) fn lost() -> String {
     format!("the connection to the database was lost{UNCHANGED}")
 }
 
-/// The error of a database whose host name was looked up in vain.
+/// The error of a failed look-up of the database's host.
 pub(crate) fn no_address(error: &io::Error) -> Error {
-    let message = format!("the host of the database has no address: correct the URL{UNCHANGED}");
+    let message = format!(
+        "the host of the database has no address, or it cannot be looked up now ({}): check the \
+         URL{UNCHANGED}",
+        error.kind()
+    );
     Error { code: ErrorCode::Busy, message, detail: Some(format!("{:?}", error.kind())) }
 }
 

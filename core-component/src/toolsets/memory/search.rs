@@ -22,8 +22,8 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Searches for the newest entries if the question has no word worth searching for beside its
-    /// days, as in "yesterday" or "What did we do on Tuesday?". So it does for a question of several
-    /// such words about some days or an agent, as in "What did we do?".
+    /// days, as in "yesterday" or "What did we do on Tuesday?". Does so as well if a request for some
+    /// days or for an agent has several words and none of them is worth it, as in "What did we do?".
     pub fn new(
         call: &'a Call<'a>,
         toolsets: &'a [String],

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,12 +99,17 @@ impl Tool for QueryMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let Input { limit, offset, .. } = input;
         let search = input.search.as_deref().map(fold).unwrap_or_default();
-        let terms: BTreeSet<&str> = search.split_whitespace().collect();
+        let mut terms: Vec<String> = Vec::new();
+        for term in search.split_whitespace() {
+            if !terms.iter().any(|known| known == term) {
+                terms.push(term.to_owned());
+            }
+        }
         let query = Query {
             ids: input.ids,
             kind: input.kind,
             tags: input.tags,
-            terms: terms.into_iter().map(str::to_owned).collect(),
+            terms,
             importance: input.importance,
             category: input.category,
             archived: input.archived,

@@ -43,7 +43,7 @@ impl Server {
         self.holder(request).map_or("", Principal::token_id)
     }
 
-    /// The reach of the client of a request. Without a token it is that of the process.
+    /// The reach of the client of a request. A client without a token has the reach of the process.
     pub(in crate::mcp) fn reach(&self, request: &Request) -> Reach {
         self.holder(request).map(Principal::reach).unwrap_or_default()
     }
