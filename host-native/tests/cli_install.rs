@@ -396,6 +396,18 @@ fn a_token_is_named_by_its_variable_and_never_written() {
 }
 
 #[test]
+fn a_relative_path_is_refused_in_the_file_of_all_projects() {
+    let scene = Scene::new();
+    for option in [["--data-dir", "mine"], ["--allow", "."], ["--memory-dir", "a/b"]] {
+        let install = [&["install", "cursor", "--"][..], &option].concat();
+        scene.fails(2, &install, "write the absolute path, as in `/");
+        assert!(!scene.path(".cursor/mcp.json").exists());
+    }
+    let of_project = ["install", "cursor", "--scope=project", "--dry-run", "--", "--data-dir=mine"];
+    scene.succeeds(&of_project);
+}
+
+#[test]
 fn the_project_is_found_when_the_client_starts_the_server() {
     let scene = Scene::new();
     let install = ["install", "cursor", "--agent-from=project", "--", "--lock-wait=1s"];

@@ -14,7 +14,8 @@ pub enum ServeError {
     #[cfg(feature = "http")]
     #[error(
         "`{0}` is reached from other machines, whose users cannot be told apart without tokens: make \
-         one with `agent-memory token create NAME`, or listen on `127.0.0.1`"
+         one with `agent-memory token create NAME` and the server's `--data-dir`, or listen on \
+         `127.0.0.1`"
     )]
     Exposed(std::net::SocketAddr),
     /// Access tokens are accepted, but the options have no public URL, and the listener is not on a

@@ -14,11 +14,12 @@ use crate::tokens::PREFIX;
 use agent_memory_client_config::{
     Client, Directories, Error as ConfigError, Plan, Scope, Server, is_variable_name,
 };
-use clap::{Args, FromArgMatches};
+use clap::{ArgMatches, Args, FromArgMatches, ValueHint};
 use failed::failed;
 use hooks::HookOptions;
 use own_command::OwnCommand;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use target::Target;
 
@@ -161,7 +162,7 @@ impl Install {
         let toolset = self.toolset.clone().or_else(|| default.then(outside_of_repositories));
         arguments.extend(toolset.map(|toolset| format!("--toolset={toolset}")));
         arguments.extend(self.shared_arguments());
-        check(&arguments)?;
+        check(&arguments, self.target.is_of_user())?;
         let mut start = start()?.into_iter();
         let program = start.next().unwrap_or_default();
         Ok(Server::Command { program, arguments: start.chain(arguments).collect() })
@@ -264,11 +265,25 @@ fn outside_of_repositories() -> String {
 }
 
 /// Checks the arguments of `serve` now: later, the client would only report that the server does not
-/// start.
-fn check(arguments: &[String]) -> Result<(), Error> {
-    let command = Serve::augment_args(clap::Command::new("serve"));
-    let parsed = command.try_get_matches_from(arguments.iter().map(OsString::from));
-    let parsed = parsed.and_then(|matches| Serve::from_arg_matches(&matches)).map_err(|error| {
+/// start. With `is_of_user`, refuses relative paths: they would name other files in each directory in
+/// which the client starts the server.
+fn check(arguments: &[String], is_of_user: bool) -> Result<(), Error> {
+    let mut command = Serve::augment_args(clap::Command::new("serve"));
+    let matches = command.try_get_matches_from_mut(arguments.iter().map(OsString::from));
+    if let Ok(matches) = &matches
+        && is_of_user
+        && let Some((option, path)) = relative_path(&command, matches)
+    {
+        let shown = path.display();
+        let meant = std::path::absolute(path).map_or(String::new(), |absolute| {
+            format!(", as in `{}`", absolute.components().collect::<PathBuf>().display())
+        });
+        return Err(Error::usage(format!(
+            "`--{option}` is `{shown}`, which is another path in each directory in which the client \
+             starts: write the absolute path{meant}, or install with `--scope project`"
+        )));
+    }
+    let parsed = matches.and_then(|matches| Serve::from_arg_matches(&matches)).map_err(|error| {
         let message = error.render().to_string();
         let first = message.lines().next().unwrap_or_default();
         first.strip_prefix("error: ").unwrap_or(first).to_owned()
@@ -282,6 +297,20 @@ fn check(arguments: &[String]) -> Result<(), Error> {
     });
     checked
         .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))
+}
+
+/// The first relative path among the given options, with the name of its option.
+fn relative_path<'a>(
+    command: &'a clap::Command,
+    matches: &'a ArgMatches,
+) -> Option<(&'a str, &'a Path)> {
+    let paths = [ValueHint::AnyPath, ValueHint::DirPath, ValueHint::FilePath];
+    let options = command.get_arguments().filter(|option| paths.contains(&option.get_value_hint()));
+    let given = options.flat_map(|option| {
+        let values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
+        values.map(|value| (option.get_long().unwrap_or_default(), Path::new(value)))
+    });
+    given.into_iter().find(|(_, path)| !path.is_absolute() && !path.starts_with("~"))
 }
 
 /// The command line with which a client starts this program, without its arguments.

@@ -69,6 +69,12 @@ impl Target {
         }
     }
 
+    /// Whether the file is that of all projects of the user. Its clients start their servers in any
+    /// directory.
+    pub(super) fn is_of_user(&self) -> bool {
+        self.file.is_none() && self.scope == NamedScope::User
+    }
+
     pub(super) fn is_of_project(&self) -> bool {
         self.file.is_none() && self.scope == NamedScope::Project
     }
