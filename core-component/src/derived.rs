@@ -136,7 +136,7 @@ impl DerivedDatabase {
         forget: impl Fn(&dyn Transaction) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let connection = match self.open_for_change(storage, place, false) {
-            // The host replaces a file that is no database by an empty one.
+            // Opened to be written, a damaged file is replaced by an empty one.
             Err(error) if is_damaged(&error) => return self.open(storage, place, true).map(drop),
             opened => opened?,
         };

@@ -22,7 +22,7 @@ impl Postings {
         put(&mut self.bytes, count.into());
     }
 
-    /// Calls `found` with each part and its count. `None` if the bytes are no postings, or are empty: a
+    /// Calls `found` with each part and its count. `None` if the bytes are damaged. Empty bytes are: a
     /// stem without parts has no row.
     pub fn each(bytes: &[u8], mut found: impl FnMut(u32, u32)) -> Option<()> {
         if bytes.is_empty() {

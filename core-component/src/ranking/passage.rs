@@ -110,9 +110,8 @@ fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> V
 const SHARE: u64 = 1 << 20;
 
 /// The start of the passage with the most terms. Each match is tried as the first of a passage. Words of
-/// the thesaurus count only if the numbers of own terms are equal. Among equals, the
-/// passage with the greatest sum of shares is taken, then the first one: where a rare term comes twice,
-/// both places are shown.
+/// the thesaurus count only if the numbers of own terms are equal. Among equals, the passage with the
+/// greatest sum of shares is taken, then the first one. So a passage shows both places of a rare term.
 fn best(
     matches: &[Match],
     query: &Query,
